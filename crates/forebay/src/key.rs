@@ -1,0 +1,207 @@
+//! Spells every key and channel: nothing else in the library formats one.
+
+mod fingerprint;
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, fmt, ops::RangeInclusive, sync::Arc};
+
+use crate::error::{Error, ErrorKind};
+
+pub use self::fingerprint::Fingerprint;
+
+const LONGEST_NAME: usize = 64;
+const LONGEST_ID: usize = 200;
+
+/// The name of an application: the part that keeps services apart which share one store.
+///
+/// # Example
+///
+/// ```
+/// use forebay::key::App;
+///
+/// assert_eq!(App::new("shop")?.as_str(), "shop");
+/// assert!(App::new("My shop").is_err());
+/// # Ok::<(), forebay::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct App(Arc<str>);
+
+/// The name of a space, policy, counter, filter or topic.
+///
+/// # Example
+///
+/// ```
+/// use forebay::key::Name;
+///
+/// assert_eq!(Name::new("catalog:product")?.as_str(), "catalog:product");
+/// assert!(Name::new("catalog/product").is_err());
+/// # Ok::<(), forebay::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Name(Arc<str>);
+
+impl App {
+    /// Takes a name of 1 to 64 characters out of `a-z`, `0-9`, `.`, `_` and `-`.
+    ///
+    /// # Errors
+    ///
+    /// Anything else is an error of kind [`ErrorKind::Config`].
+    pub fn new(name: impl Into<String>) -> Result<Self, Error> {
+        validated("application name", name.into(), "._-").map(Self)
+    }
+
+    /// Borrows the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Name {
+    /// Takes a name of 1 to 64 characters out of `a-z`, `0-9`, `.`, `_`, `:` and `-`.
+    ///
+    /// # Errors
+    ///
+    /// Anything else is an error of kind [`ErrorKind::Config`].
+    pub fn new(name: impl Into<String>) -> Result<Self, Error> {
+        validated("name", name.into(), "._:-").map(Self)
+    }
+
+    /// Borrows the name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn validated(what: &str, name: String, punctuation: &str) -> Result<Arc<str>, Error> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || punctuation.contains(c);
+    if (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(allowed) {
+        return Ok(name.into());
+    }
+    let shown: String = name.chars().take(LONGEST_NAME).collect();
+    let cut = if shown.len() < name.len() { "…" } else { "" };
+    let remedy = format!("use 1 to {LONGEST_NAME} characters out of a-z, 0-9 and {punctuation}");
+    Err(Error::new(ErrorKind::Config, format!("{what} {shown:?}{cut} cannot be part of a key: {remedy}")))
+}
+
+/// Encodes what a user chose, so that it cannot leave its place in a key.
+///
+/// `{`, `}`, `%`, control characters and white space become `%` and two hex digits a byte, nothing becomes
+/// `%`, and an input that is longer than 200 bytes after that becomes `%~` and 32 hex digits of its BLAKE3
+/// hash. Different inputs have different encodings. Encoding twice is not the same as encoding once.
+///
+/// # Example
+///
+/// ```
+/// use forebay::key::encode;
+///
+/// assert_eq!(encode("p-001"), "p-001");
+/// assert_eq!(encode("{a} b"), "%7Ba%7D%20b");
+/// assert_eq!(encode(""), "%");
+/// ```
+#[must_use]
+pub fn encode(id: &str) -> Cow<'_, str> {
+    if id.is_empty() {
+        return Cow::Borrowed("%");
+    }
+    if id.len() > LONGEST_ID {
+        return Cow::Owned(hashed(id));
+    }
+    if is_plain(id) { Cow::Borrowed(id) } else { Cow::Owned(escaped(id).unwrap_or_else(|| hashed(id))) }
+}
+
+// One pass without a branch, which the compiler turns into vector instructions.
+fn is_plain(id: &str) -> bool {
+    const WIDE: u8 = 0x80;
+    let seen = id.bytes().fold(0, |seen, byte| {
+        seen | u8::from(byte <= b' ' || matches!(byte, b'%' | b'{' | b'}' | 0x7F)) | (byte & WIDE)
+    });
+    seen == 0 || seen == WIDE && !id.contains(is_special)
+}
+
+fn is_special(c: char) -> bool {
+    matches!(c, '%' | '{' | '}') || c.is_control() || c.is_whitespace()
+}
+
+fn escaped(id: &str) -> Option<String> {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    let mut encoded = String::with_capacity(LONGEST_ID);
+    for c in id.chars() {
+        if is_special(c) {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                let digits = [byte >> 4, byte & 0xF].map(|digit| char::from(HEX[usize::from(digit)]));
+                encoded.extend(['%', digits[0], digits[1]]);
+            }
+        } else {
+            encoded.push(c);
+        }
+    }
+    (encoded.len() <= LONGEST_ID).then_some(encoded)
+}
+
+fn hashed(id: &str) -> String {
+    format!("%~{}", digest(id.as_bytes()))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
+}
+
+/// Names the versions whose entries a change of one of them concerns: two neighbours may run side by side.
+#[cfg_attr(not(test), expect(dead_code, reason = "the store that other versions share comes with Redis"))]
+pub(crate) fn generations(version: u32) -> RangeInclusive<u32> {
+    version.saturating_sub(1).max(1)..=version.saturating_add(1)
+}
+
+/// Spells the keys of one application.
+///
+/// An `id` is in its [encoded](encode) form.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    app: App,
+}
+
+#[cfg_attr(not(test), expect(dead_code, reason = "values and channels are spelled here for Redis"))]
+impl Keys {
+    pub(crate) fn new(app: App) -> Self {
+        Self { app }
+    }
+
+    pub(crate) fn value(&self, space: &Name, version: u32, id: &str) -> String {
+        self.entry("cache", space, version, id)
+    }
+
+    pub(crate) fn lease(&self, space: &Name, version: u32, id: &str) -> String {
+        self.entry("lease", space, version, id)
+    }
+
+    pub(crate) fn invalidate_channel(&self) -> String {
+        self.channel("invalidate")
+    }
+
+    pub(crate) fn wake_channel(&self) -> String {
+        self.channel("wake")
+    }
+
+    fn entry(&self, kind: &str, space: &Name, version: u32, id: &str) -> String {
+        format!("{kind}:{}:{space}:v{version}:{{{id}}}", self.app)
+    }
+
+    fn channel(&self, name: &str) -> String {
+        format!("forebay:{}:{name}", self.app)
+    }
+}
