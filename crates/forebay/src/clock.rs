@@ -1,0 +1,208 @@
+//! Time as the crate sees it: the one place where a clock is read, and where a task sleeps.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+/// How often the coarse clock moves, and so by how much it may lag: an entry of process memory may outlive
+/// its deadline by this much.
+pub const TICK: Duration = Duration::from_millis(5);
+
+type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// An instant of one [`Clock`], in whole milliseconds since that clock began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// The moment that never comes.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The time from `earlier` to this moment; zero when `earlier` is later.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The moment `span` before this one, at least the beginning of the clock.
+    #[must_use]
+    pub fn before(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(millis(span)))
+    }
+
+    /// The moment `span` after this one, at most [`Moment::NEVER`].
+    #[must_use]
+    pub fn after(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(millis(span)))
+    }
+}
+
+/// Where a [`Clock`] takes its time from.
+pub trait TimeSource: Send + Sync {
+    /// The time since the clock began.
+    fn now(&self) -> Duration;
+
+    /// Completes once `span` has passed.
+    fn sleep(&self, span: Duration) -> Sleep;
+}
+
+/// A monotonic clock with a precise and a coarse hand; cheap to clone.
+///
+/// The coarse hand is one atomic load, made for the path of a hit in process memory.
+#[derive(Clone)]
+pub struct Clock {
+    source: Arc<dyn TimeSource>,
+    coarse: Arc<AtomicU64>,
+}
+
+impl Clock {
+    /// The clock of the machine. Its coarse hand is moved every [`TICK`] by a thread that ends with the clock.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the operating system refuses the thread.
+    pub fn real() -> Self {
+        let clock = Self::from_source(Arc::new(Real::default()));
+        tick(Arc::downgrade(&clock.source), Arc::downgrade(&clock.coarse));
+        clock
+    }
+
+    /// A clock that stands still until its [`Manual`] moves it.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use forebay::clock::Clock;
+    ///
+    /// let (clock, manual) = Clock::manual();
+    /// let before = clock.now();
+    /// manual.advance(Duration::from_secs(3600));
+    /// assert_eq!(clock.now().since(before), Duration::from_secs(3600));
+    /// ```
+    pub fn manual() -> (Self, Manual) {
+        let manual = Manual { now: Arc::new(watch::Sender::new(Duration::ZERO)), coarse: Arc::default() };
+        let clock = Self { source: Arc::new(manual.clone()), coarse: manual.coarse.clone() };
+        (clock, manual)
+    }
+
+    /// A clock over a source of the caller's. Its coarse hand moves only when [`Clock::tick`] is called.
+    pub fn from_source(source: Arc<dyn TimeSource>) -> Self {
+        Self { source, coarse: Arc::default() }
+    }
+
+    /// Sets the coarse hand to the precise time.
+    pub fn tick(&self) {
+        self.coarse.store(millis(self.source.now()), Relaxed);
+    }
+
+    /// The precise time.
+    pub fn now(&self) -> Moment {
+        Moment(millis(self.source.now()))
+    }
+
+    /// The time as of the last tick.
+    #[inline]
+    pub fn coarse(&self) -> Moment {
+        Moment(self.coarse.load(Relaxed))
+    }
+
+    /// Completes once `span` has passed.
+    pub fn sleep(&self, span: Duration) -> impl Future<Output = ()> + Send + use<> {
+        self.source.sleep(span)
+    }
+
+    /// Runs `work` for at most `span`; `None` when that was not enough.
+    pub async fn timeout<T>(&self, span: Duration, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = self.sleep(span) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clock").field("coarse", &self.coarse()).finish_non_exhaustive()
+    }
+}
+
+/// Moves a clock made by [`Clock::manual`].
+#[derive(Debug, Clone)]
+pub struct Manual {
+    now: Arc<watch::Sender<Duration>>,
+    coarse: Arc<AtomicU64>,
+}
+
+impl Manual {
+    /// Moves both hands forward by `span` and wakes whoever slept until then.
+    pub fn advance(&self, span: Duration) {
+        self.now.send_modify(|now| {
+            *now = now.saturating_add(span);
+            self.coarse.store(millis(*now), Relaxed);
+        });
+    }
+}
+
+impl TimeSource for Manual {
+    fn now(&self) -> Duration {
+        *self.now.borrow()
+    }
+
+    fn sleep(&self, span: Duration) -> Sleep {
+        let mut time = self.now.subscribe();
+        let until = self.now().saturating_add(span);
+        Box::pin(async move {
+            if time.wait_for(|now| *now >= until).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+}
+
+struct Real(std::time::Instant);
+
+impl Default for Real {
+    #[expect(clippy::disallowed_methods, reason = "the one place where the precise clock is read")]
+    fn default() -> Self {
+        Self(std::time::Instant::now())
+    }
+}
+
+impl TimeSource for Real {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep(&self, span: Duration) -> Sleep {
+        Box::pin(tokio::time::sleep(span))
+    }
+}
+
+fn tick(source: Weak<dyn TimeSource>, coarse: Weak<AtomicU64>) {
+    let run = move || {
+        while let (Some(source), Some(coarse)) = (source.upgrade(), coarse.upgrade()) {
+            coarse.store(millis(source.now()), Relaxed);
+            drop((source, coarse));
+            thread::sleep(TICK);
+        }
+    };
+    thread::Builder::new()
+        .name("forebay-tick".into())
+        .spawn(run)
+        .expect("a thread for the coarse clock can be started");
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,127 @@
+//! What happens, in one vocabulary: primitives record events, observers turn them into figures.
+
+use std::{fmt, time::Duration};
+
+/// Something that happened. Ids and values are never part of an event.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A read of a cache was answered. Hits in process memory are counted in `Cache::stats` alone.
+    Read {
+        /// The space of the cache.
+        space: &'a str,
+        /// What the caller got.
+        outcome: ReadOutcome,
+    },
+    /// A loader ran.
+    Load {
+        /// The space of the cache.
+        space: &'a str,
+        /// How it ended.
+        outcome: LoadOutcome,
+        /// How long it took.
+        took: Duration,
+    },
+    /// A loaded value was offered to the store.
+    Fill {
+        /// The space of the cache.
+        space: &'a str,
+        /// What became of it.
+        outcome: FillOutcome,
+    },
+    /// An id was invalidated, expired or explicitly put.
+    Changed {
+        /// The space of the cache.
+        space: &'a str,
+    },
+    /// A stored entry could not be read, and so is a miss.
+    Unreadable {
+        /// The space of the cache.
+        space: &'a str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A caller stopped waiting before it had its answer.
+    WaiterCancelled {
+        /// The space of the cache.
+        space: &'a str,
+    },
+    /// An origin breaker began to refuse loads.
+    BreakerOpened {
+        /// The space of the cache.
+        space: &'a str,
+        /// How long it refuses.
+        pause: Duration,
+    },
+}
+
+/// What a reader of a cache got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOutcome {
+    /// A fresh value out of the store.
+    Store,
+    /// A value past its fresh life.
+    Stale,
+    /// A value that this caller's loader gave.
+    Loaded,
+    /// A value that another caller's loader gave.
+    Coalesced,
+    /// A remembered absence, or one that the loader found.
+    Absent,
+    /// Nothing: the caller does not load.
+    Miss,
+    /// An error.
+    Failed,
+}
+
+/// How a loader ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadOutcome {
+    /// With a value.
+    Value,
+    /// With the knowledge that there is none.
+    Absent,
+    /// With an error of its own.
+    Failed,
+    /// Not within the load timeout.
+    TimedOut,
+    /// With a panic.
+    Panicked,
+    /// Not at all: no permit came free in time.
+    Overloaded,
+    /// Not at all: the origin breaker is open.
+    Refused,
+}
+
+/// What became of a loaded value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FillOutcome {
+    /// It is stored.
+    Stored,
+    /// It was refused: its lease was lost to an invalidate, a put or an expiry.
+    Refused,
+    /// It is larger than the space allows, and so was handed out but not stored.
+    TooLarge,
+    /// The loader or its codec did not want it stored.
+    NotStored,
+}
+
+/// Receives every [`Event`], on the path of the caller: it must be quick and must not block.
+pub trait Observe: Send + Sync + 'static {
+    /// Takes note of `event`.
+    fn record(&self, event: Event<'_>);
+}
+
+/// Takes no note of anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Silent;
+
+impl Observe for Silent {
+    fn record(&self, _: Event<'_>) {}
+}
+
+impl fmt::Debug for dyn Observe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observe")
+    }
+}

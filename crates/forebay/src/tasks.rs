@@ -1,0 +1,76 @@
+//! Every task of a `Forebay` is started here, so that shutting down can wait for all of them, then end them.
+
+use std::{future::Future, time::Duration};
+
+use tokio::runtime::Handle;
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
+
+use crate::clock::Clock;
+
+/// The tasks of one `Forebay`; cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Tasks {
+    runtime: Handle,
+    running: TaskTracker,
+    stopping: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl Tasks {
+    /// Starts tasks on `runtime`, whichever runtime the caller of [`Tasks::spawn`] is on.
+    pub(crate) fn on(runtime: Handle) -> Self {
+        Self {
+            runtime,
+            running: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            ended: CancellationToken::new(),
+        }
+    }
+
+    /// Starts `work`, which runs to its end whoever waits for it.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let ended = self.ended.clone();
+        self.running.spawn_on(
+            async move {
+                tokio::select! {
+                    biased;
+                    () = work => {}
+                    () = ended.cancelled() => {}
+                }
+            },
+            &self.runtime,
+        );
+    }
+
+    /// Starts `work`, which is aborted when the handle is dropped.
+    pub(crate) fn spawn_owned<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> AbortOnDropHandle<T> {
+        AbortOnDropHandle::new(self.running.spawn_on(work, &self.runtime))
+    }
+
+    /// Whether [`Tasks::shut_down`] has begun.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.is_cancelled()
+    }
+
+    /// Completes when [`Tasks::shut_down`] begins.
+    pub(crate) async fn stopping(&self) {
+        self.stopping.cancelled().await;
+    }
+
+    /// Asks the tasks to stop, waits for them at most `budget`, then ends what still runs.
+    ///
+    /// Returns whether all of them ended by themselves.
+    pub(crate) async fn shut_down(&self, clock: &Clock, budget: Duration) -> bool {
+        self.stopping.cancel();
+        self.running.close();
+        let all = clock.timeout(budget, self.running.wait()).await.is_some();
+        self.ended.cancel();
+        all
+    }
+}
