@@ -1,0 +1,122 @@
+//! What a cache asks of its store: four operations, each atomic as a whole, on ids of one space.
+
+use std::{fmt, time::Duration};
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+
+use super::token::Token;
+
+/// The store of one space. Ids arrive encoded.
+pub(crate) trait Backend: Send + Sync {
+    /// Answers what is stored under `id`.
+    fn read<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Stored>>;
+
+    /// Answers an entry that `request` can use, or who else loads, or grants the lease.
+    fn lease<'a>(&'a self, id: &'a str, request: Request) -> Answer<'a, Leased>;
+
+    /// Does `step` if the lease of `id` still carries `token`; answers whether it did.
+    fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool>;
+
+    /// Changes what is stored under `id`, whoever holds its lease: the lease is gone afterwards.
+    fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()>;
+
+    /// The name under which [`Wake`](crate::wake::Wake) tells that the lease of `id` has ended.
+    fn wake_name(&self, id: &str) -> String;
+}
+
+/// The store's answer, on its way.
+pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, Unavailable>>;
+
+/// The store could not be asked. What to do then is the caller's one decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unavailable;
+
+/// An entry as it is stored, with the life it has left there.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    pub(crate) bytes: Bytes,
+    pub(crate) left: Duration,
+}
+
+/// A request for a lease.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    /// The token of the lease, if it is granted.
+    pub(crate) token: Token,
+    /// For how long it is granted.
+    pub(crate) life: Duration,
+    /// What the caller cannot use for another reason than its age.
+    pub(crate) reject: Reject,
+    /// Whether the caller hears wakes of this id, and so is to be woken.
+    pub(crate) listening: bool,
+}
+
+/// What a caller cannot use for another reason than its age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reject {
+    /// Nothing: the caller found nothing, or only something too old.
+    Nothing,
+    /// The entry with this id.
+    Entry(u64),
+    /// Whatever cannot be read.
+    Unreadable,
+    /// Everything, notes included.
+    All,
+}
+
+/// The answer to a [`Request`].
+#[derive(Debug)]
+pub(crate) enum Leased {
+    /// An entry that is fresh and not rejected.
+    Entry(Stored),
+    /// The lease is the caller's.
+    Granted,
+    /// Somebody else holds it, for so long unless renewed.
+    Busy(Duration),
+    /// A load failed a moment ago; for so long nobody tries again.
+    Failed(Duration),
+    /// The value of a moment ago is not stored; for a while everybody loads for himself.
+    Unshared,
+}
+
+/// What the holder of a lease does with it.
+#[derive(Debug, Clone)]
+pub(crate) enum Settle {
+    /// Stores the entry for `life` and ends the lease.
+    Fill { bytes: Bytes, life: Duration },
+    /// Holds the lease for so long from now on.
+    Renew(Duration),
+    /// Ends the lease and leaves a note for so long.
+    Note(Note, Duration),
+    /// Removes what is stored and ends the lease: the origin has nothing, and that is not remembered.
+    Discard,
+    /// Ends the lease.
+    Release,
+}
+
+/// Why there is no entry although somebody loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// The load failed.
+    Failed,
+    /// The value is too large, or not meant to be stored.
+    Unshared,
+}
+
+/// A change that overtakes every load begun before it.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    /// Nothing is stored afterwards.
+    Invalidate,
+    /// What was fresh is stale afterwards.
+    Expire,
+    /// Nothing is stored afterwards, and the lease is the caller's for so long: the first half of a put.
+    Claim(Token, Duration),
+}
+
+impl fmt::Debug for dyn Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Backend")
+    }
+}

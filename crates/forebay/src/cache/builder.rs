@@ -1,0 +1,283 @@
+//! Building a cache: every option has a setter and a default.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use super::{
+    Cache,
+    backend::Backend,
+    breaker::{Breaker, OriginBreaker},
+    bulkhead::Bulkhead,
+    entry::{Load, Loaded},
+    flights::Flights,
+    inner::{Inner, Shared},
+    loading::Loading,
+    local::Space,
+    options::{Abandoned, Options, Refresh},
+    stats::Counts,
+};
+use crate::{
+    codec::Codec,
+    error::{Error, ErrorKind},
+    key::Name,
+    sync::atomic::AtomicU64,
+};
+
+/// Gives a space its place among the spaces of a `Forebay`, and its store.
+pub(crate) trait Site: Send + Sync {
+    /// What all caches share.
+    fn shared(&self) -> Shared;
+
+    /// Takes `name`; refused when a cache of that name was built before.
+    fn claim(&self, name: &Name) -> Result<(), Error>;
+
+    /// The store of one space.
+    fn backend(&self, name: &Name, space: Space, options: &Options) -> Arc<dyn Backend>;
+}
+
+/// Builds a [`Cache`].
+#[must_use = "a builder does nothing until build()"]
+pub struct Builder<V> {
+    site: Arc<dyn Site>,
+    space: String,
+    codec: Arc<dyn Codec<V>>,
+    options: Options,
+    local_time_to_live: Option<Duration>,
+    wait: Option<Duration>,
+}
+
+impl<V: Send + Sync + 'static> Builder<V> {
+    pub(crate) fn new(
+        site: Arc<dyn Site>,
+        space: &str,
+        time_to_live: Duration,
+        codec: Arc<dyn Codec<V>>,
+    ) -> Self {
+        Self {
+            site,
+            space: space.into(),
+            codec,
+            options: Options::new(time_to_live),
+            local_time_to_live: None,
+            wait: None,
+        }
+    }
+
+    /// Sets the version of the values' shape and meaning: a change of either means a new one. Default: 1.
+    pub fn version(mut self, version: u32) -> Self {
+        self.options.version = version;
+        self
+    }
+
+    /// Sets by which share `time_to_live` varies, up and down, so that what was stored together does not end
+    /// together. At least 0, below 1. Default: 0.1.
+    pub fn jitter(mut self, share: f64) -> Self {
+        self.options.jitter = share;
+        self
+    }
+
+    /// Sets how long a value is kept past its fresh life, for when the origin fails. Default: zero.
+    pub fn stale_for(mut self, life: Duration) -> Self {
+        self.options.stale_for = life;
+        self
+    }
+
+    /// Sets how long it is remembered that there is no value. Default: not at all.
+    pub fn absent_for(mut self, life: Duration) -> Self {
+        self.options.absent_for = Some(life);
+        self
+    }
+
+    /// Sets how long a value stays in process memory; zero keeps all out. Default: `time_to_live`, at most a
+    /// minute.
+    pub fn local_time_to_live(mut self, life: Duration) -> Self {
+        self.local_time_to_live = Some(life);
+        self
+    }
+
+    /// Sets what is done about stale values. Default: [`Refresh::Never`].
+    pub fn refresh(mut self, refresh: Refresh) -> Self {
+        self.options.refresh = refresh;
+        self
+    }
+
+    /// Sets the hard end of a load. Default: 30 s.
+    pub fn load_timeout(mut self, span: Duration) -> Self {
+        self.options.load_timeout = span;
+        self
+    }
+
+    /// Sets after how long a caller takes a stale value while the load goes on. Default: never.
+    pub fn patience(mut self, span: Duration) -> Self {
+        self.options.patience = Some(span);
+        self
+    }
+
+    /// Sets how long a lease lasts unless renewed, and so how soon others take over from a process that died.
+    /// At least 100 ms. Default: 5 s.
+    pub fn lease(mut self, life: Duration) -> Self {
+        self.options.lease = life;
+        self
+    }
+
+    /// Sets how long a flight waits for somebody else's load. Default: `load_timeout`.
+    pub fn wait(mut self, span: Duration) -> Self {
+        self.wait = Some(span);
+        self
+    }
+
+    /// Sets when the origin is left alone. Default: never.
+    pub fn origin_breaker(mut self, rule: OriginBreaker) -> Self {
+        self.options.origin_breaker = Some(rule);
+        self
+    }
+
+    /// Sets how many loads of this space run at a time in this process. Default: any number.
+    pub fn load_concurrency(mut self, loads: usize) -> Self {
+        self.options.load_concurrency = Some(loads);
+        self
+    }
+
+    /// Sets for how long nobody tries again after a failed load. Default: 1 s.
+    pub fn failure_for(mut self, life: Duration) -> Self {
+        self.options.failure_for = life;
+        self
+    }
+
+    /// Sets what happens to a load that nobody waits for any more. Default: [`Abandoned::Finish`].
+    pub fn abandoned(mut self, abandoned: Abandoned) -> Self {
+        self.options.abandoned = abandoned;
+        self
+    }
+
+    /// Sets how values are written. Default: [`MessagePack`](crate::codec::MessagePack).
+    pub fn codec(mut self, codec: impl Codec<V>) -> Self {
+        self.codec = Arc::new(codec);
+        self
+    }
+
+    /// Sets the payload size in bytes above which it is compressed. Default: 16 KiB.
+    pub fn compress_above(mut self, bytes: usize) -> Self {
+        self.options.compress_above = bytes;
+        self
+    }
+
+    /// Sets the payload size in bytes above which a value is handed out but not stored. Default: 1 MiB.
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.options.max_bytes = bytes;
+        self
+    }
+
+    /// Binds a loader, so that callers need not bring one. It gets a clone of `state` at every load.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use std::{collections::HashMap, convert::Infallible, sync::Arc, time::Duration};
+    /// # use forebay::{Forebay, cache::Load};
+    /// # let forebay = Forebay::builder("shop").memory().build().await?;
+    /// let db = Arc::new(HashMap::from([("p-001".to_owned(), 12_u64)]));
+    /// let prices = forebay
+    ///     .cache::<u64>("catalog:price", Duration::from_secs(60))
+    ///     .loader(db, async |db: Arc<HashMap<String, u64>>, load: Load<u64>| {
+    ///         Ok::<_, Infallible>(db[load.id()])
+    ///     })
+    ///     .build()?;
+    /// assert_eq!(*prices.get("p-001").await?, 12);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn loader<S, L, E, F, Fut>(self, state: S, loader: F) -> LoadingBuilder<V, E>
+    where
+        S: Clone + Send + Sync + 'static,
+        F: Fn(S, Load<V>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<L, E>> + Send + 'static,
+        L: Into<Loaded<V>>,
+        E: Send + Sync + 'static,
+    {
+        let loader = Arc::new(loader);
+        let bound = move |load| {
+            let loaded = loader(state.clone(), load);
+            let into: futures::future::BoxFuture<'static, Result<Loaded<V>, E>> =
+                Box::pin(async move { loaded.await.map(Into::into) });
+            into
+        };
+        LoadingBuilder { builder: self, loader: Arc::new(bound) }
+    }
+
+    /// Builds the cache.
+    ///
+    /// # Errors
+    ///
+    /// A misspelt space, one that was built before, or options that contradict each other.
+    pub fn build(self) -> Result<Cache<V>, Error> {
+        let name = Name::new(self.space.clone())?;
+        let options = self.resolved();
+        options.check(name.as_str())?;
+        if std::any::type_name::<V>().starts_with("core::option::Option<") {
+            let why =
+                "values of type Option<_> cannot be told from absences; use find_or_load with the inner type";
+            return Err(Error::new(ErrorKind::Config, format!("cache {name}: {why}")));
+        }
+        self.site.claim(&name)?;
+        let shared = self.site.shared();
+        let space = shared.memory.space();
+        Ok(Cache::from(Inner {
+            backend: self.site.backend(&name, space, &options),
+            bulkhead: options.load_concurrency.map(Bulkhead::new),
+            breaker: options.origin_breaker.map(|rule| Breaker::new(rule, shared.context.clock.clone())),
+            codec: self.codec,
+            flights: Flights::new(),
+            counts: Counts::default(),
+            mean: AtomicU64::new(0),
+            name,
+            space,
+            options,
+            shared,
+        }))
+    }
+
+    fn resolved(&self) -> Options {
+        let options = self.options.clone();
+        let local = self.local_time_to_live.unwrap_or(options.local_time_to_live);
+        Options {
+            local_time_to_live: local.min(options.time_to_live),
+            wait: self.wait.unwrap_or(options.load_timeout),
+            ..options
+        }
+    }
+}
+
+impl<V> fmt::Debug for Builder<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("space", &self.space)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builds a [`Loading`] cache.
+#[must_use = "a builder does nothing until build()"]
+pub struct LoadingBuilder<V, E> {
+    builder: Builder<V>,
+    loader: super::loading::Bound<V, E>,
+}
+
+impl<V: Send + Sync + 'static, E: Send + Sync + 'static> LoadingBuilder<V, E> {
+    /// Builds the cache.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Builder::build`].
+    pub fn build(self) -> Result<Loading<V, E>, Error> {
+        Ok(Loading::new(self.builder.build()?, self.loader))
+    }
+}
+
+impl<V, E> fmt::Debug for LoadingBuilder<V, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadingBuilder").field("builder", &self.builder).finish_non_exhaustive()
+    }
+}

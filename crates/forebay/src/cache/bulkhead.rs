@@ -1,0 +1,71 @@
+//! How many loads run at a time, and on whose permit a nested one runs.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+use super::waits::FlightId;
+use crate::clock::Clock;
+
+tokio::task_local! {
+    /// The load that the present task runs.
+    static CURRENT: Parent;
+}
+
+/// The load in which a nested one is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parent {
+    pub(crate) flight: FlightId,
+    /// Whether it runs on a permit, its own or that of a load around it.
+    pub(crate) permitted: bool,
+}
+
+impl Parent {
+    /// The load around the present code. One that was spawned from a load is not seen.
+    pub(crate) fn current() -> Option<Self> {
+        CURRENT.try_with(|parent| *parent).ok()
+    }
+
+    pub(crate) async fn scope<T>(self, load: impl Future<Output = T>) -> T {
+        CURRENT.scope(self, load).await
+    }
+}
+
+/// A bounded number of loads at a time.
+#[derive(Debug, Clone)]
+pub(crate) struct Bulkhead(Arc<Semaphore>);
+
+/// A load's right to run.
+#[derive(Debug)]
+pub(crate) enum Permit {
+    /// There is no bulkhead.
+    Free,
+    /// One of its own, given back when dropped.
+    Own(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit),
+    /// That of the load around it.
+    Lent,
+}
+
+impl Permit {
+    pub(crate) fn is_held(&self) -> bool {
+        !matches!(self, Self::Free)
+    }
+}
+
+impl Bulkhead {
+    pub(crate) fn new(loads: usize) -> Self {
+        Self(Arc::new(Semaphore::new(loads.min(Semaphore::MAX_PERMITS))))
+    }
+
+    /// Waits at most `wait` for a permit, or until one is `lent`; `None` when there was none.
+    pub(crate) async fn enter(&self, clock: &Clock, wait: Duration, lent: &Notify) -> Option<Permit> {
+        if let Ok(permit) = self.0.clone().try_acquire_owned() {
+            return Some(Permit::Own(permit));
+        }
+        tokio::select! {
+            permit = self.0.clone().acquire_owned() => permit.ok().map(Permit::Own),
+            () = lent.notified() => Some(Permit::Lent),
+            () = clock.sleep(wait) => None,
+        }
+    }
+}

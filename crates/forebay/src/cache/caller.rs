@@ -1,0 +1,217 @@
+//! A caller's way through levels and flights to an answer.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use super::{
+    bulkhead::Parent,
+    entry::{Entry, Source},
+    error::Failure,
+    flight::{Answer, Flight, Patience, Seat, Verdict},
+    flights::Boarding,
+    grant::Grant,
+    inner::{Id, Inner},
+    leader::{Goal, Leader},
+    options::Abandoned,
+};
+use crate::observe::{Event, ReadOutcome};
+
+/// What a caller wants.
+pub(crate) struct Want<V> {
+    pub(crate) goal: Goal<V>,
+    /// Past all levels.
+    pub(crate) fresh: bool,
+    /// How long it waits for somebody else's load; `None` for as long as that takes.
+    pub(crate) wait: Option<Duration>,
+}
+
+/// What a caller gets.
+pub(crate) enum Got<V> {
+    Answer(Answer<V>),
+    Lease { grant: Grant, stale: Option<Entry<V>> },
+    Unshared,
+    Busy,
+}
+
+type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// One caller, from its coming to its answer.
+struct Caller<V: Send + Sync + 'static> {
+    inner: Arc<Inner<V>>,
+    id: Id,
+    seat: Seat,
+    parent: Option<Parent>,
+    goal: Option<Goal<V>>,
+    life: Option<Duration>,
+    absence: bool,
+    patience: Patience,
+    takes_stale: Option<Timer>,
+    over: Option<Timer>,
+}
+
+impl<V: Send + Sync + 'static> Inner<V> {
+    /// Brings what `want` asks for `id`.
+    pub(crate) async fn obtain(self: &Arc<Self>, id: &str, want: Want<V>) -> Result<Got<V>, Failure> {
+        let got = Caller::new(self.clone(), Id::new(id), want).travel().await;
+        if let Some(outcome) = outcome(&got) {
+            self.record(Event::Read { space: self.name.as_str(), outcome });
+        }
+        got
+    }
+}
+
+fn outcome<V>(got: &Result<Got<V>, Failure>) -> Option<ReadOutcome> {
+    Some(match got {
+        Ok(Got::Answer(Answer::Absent)) => ReadOutcome::Absent,
+        Ok(Got::Answer(Answer::Present(entry))) => entry.outcome()?,
+        Ok(Got::Lease { .. } | Got::Unshared | Got::Busy) => ReadOutcome::Miss,
+        Err(_) => ReadOutcome::Failed,
+    })
+}
+
+impl<V> Entry<V> {
+    /// How a read that ends with this entry is counted; hits in process memory are counted where they happen.
+    pub(crate) fn outcome(&self) -> Option<ReadOutcome> {
+        match self.source {
+            Source::Memory => None,
+            Source::Loaded => Some(ReadOutcome::Loaded),
+            Source::Store if self.is_stale() => Some(ReadOutcome::Stale),
+            Source::Store => Some(ReadOutcome::Store),
+            Source::Coalesced => Some(ReadOutcome::Coalesced),
+        }
+    }
+}
+
+impl<V: Send + Sync + 'static> Caller<V> {
+    fn new(inner: Arc<Inner<V>>, id: Id, want: Want<V>) -> Self {
+        let (life, absence) = match want.goal {
+            Goal::Lease(life) => (Some(life), true),
+            Goal::Load { absence, .. } => (None, absence),
+        };
+        let seat = Seat {
+            arrived: inner.flights.arrive(),
+            fresh: want.fresh,
+            takes_lease: life.is_some(),
+            leads: false,
+        };
+        let timer = |span: Duration| -> Timer { Box::pin(inner.shared.context.clock.sleep(span)) };
+        let takes_stale = inner.options.patience.filter(|_| !want.fresh).map(timer);
+        let over = want.wait.map(timer);
+        Self {
+            parent: Parent::current(),
+            goal: Some(want.goal),
+            patience: Patience::default(),
+            inner,
+            id,
+            seat,
+            life,
+            absence,
+            takes_stale,
+            over,
+        }
+    }
+
+    async fn travel(mut self) -> Result<Got<V>, Failure> {
+        loop {
+            if let Some(answer) = self.recall() {
+                return Ok(Got::Answer(answer));
+            }
+            let Some(goal) = self.goal.take() else { return Err(Failure::Overloaded) };
+            if self.inner.shared.context.tasks.is_stopping() {
+                return Err(Failure::Overloaded);
+            }
+            let mut aboard = self.board(goal);
+            let waits = self.inner.shared.waits.clone();
+            let _waits_for = match self.parent.map(|parent| waits.enter(parent.flight, aboard.flight.id)) {
+                Some(None) => return Err(Failure::Recursive),
+                other => other.flatten(),
+            };
+            let verdict = self.attend(&aboard.flight).await;
+            aboard.answered = true;
+            match verdict {
+                Verdict::Served(Answer::Absent) if !self.absence => {}
+                Verdict::Served(answer) => return Ok(Got::Answer(answer)),
+                Verdict::Leased(grant) => return Ok(Got::Lease { grant, stale: aboard.flight.stale() }),
+                Verdict::Unshared => return Ok(Got::Unshared),
+                Verdict::Failed(failure) => return Err(failure),
+                Verdict::Busy => return Ok(Got::Busy),
+                Verdict::Pending | Verdict::Next => {}
+            }
+        }
+    }
+
+    /// What process memory answers, if the caller may have it from there.
+    fn recall(&self) -> Option<Answer<V>> {
+        if self.seat.fresh {
+            return None;
+        }
+        let answer = self.inner.present(self.inner.recall(&self.id.key)?)?;
+        if matches!(answer, Answer::Absent) && !self.absence {
+            return None;
+        }
+        self.inner.counts.memory_hit();
+        Some(answer)
+    }
+
+    /// Takes a seat in the flight of the id, or begins that flight with `goal` where there is none.
+    fn board(&mut self, goal: Goal<V>) -> Aboard<V> {
+        let inner = &self.inner;
+        let ends_when_abandoned = self.life.is_some() || inner.options.abandoned == Abandoned::Cancel;
+        let boarding = inner.flights.board(&self.id.key, || inner.new_flight(ends_when_abandoned));
+        self.seat.leads = matches!(boarding, Boarding::Lead(_));
+        let (Boarding::Lead(flight) | Boarding::Join(flight)) = boarding;
+        let aboard = Aboard { inner: inner.clone(), flight: flight.clone(), answered: false };
+        if !self.seat.leads {
+            if self.parent.is_some_and(|parent| parent.permitted) {
+                flight.lent.notify_one();
+            }
+            self.goal = Some(goal);
+            return aboard;
+        }
+        self.goal = self.life.map(Goal::Lease);
+        let leader = Leader::new(inner.clone(), flight, self.id.clone(), goal, self.seat.fresh, self.parent);
+        inner.shared.context.tasks.spawn(leader.run());
+        aboard
+    }
+
+    /// Waits until `flight` has a verdict for the caller.
+    async fn attend(&mut self, flight: &Flight<V>) -> Verdict<V> {
+        loop {
+            let changed = flight.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            match flight.verdict(self.seat, self.patience) {
+                Verdict::Pending => {}
+                verdict => return verdict,
+            }
+            tokio::select! {
+                () = changed => {}
+                () = elapse(&mut self.takes_stale) => self.patience.takes_stale = true,
+                () = elapse(&mut self.over) => self.patience.over = true,
+            }
+        }
+    }
+}
+
+/// Completes when `timer` does, once.
+async fn elapse(timer: &mut Option<Timer>) {
+    match timer {
+        Some(running) => running.await,
+        None => std::future::pending().await,
+    }
+    *timer = None;
+}
+
+/// A caller's seat in a flight, until it is dropped.
+struct Aboard<V: Send + Sync + 'static> {
+    inner: Arc<Inner<V>>,
+    flight: Arc<Flight<V>>,
+    answered: bool,
+}
+
+impl<V: Send + Sync + 'static> Drop for Aboard<V> {
+    fn drop(&mut self) {
+        if self.flight.leave() && !self.answered {
+            self.inner.record(Event::WaiterCancelled { space: self.inner.name.as_str() });
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Values on their way: an entry out of the cache, what a loader is given, what it answers.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+/// A value out of the cache, with what is known of it.
+#[non_exhaustive]
+pub struct Entry<V> {
+    /// The value.
+    pub value: Arc<V>,
+    /// For how long it has been in the cache, to the precision of the coarse clock.
+    pub age: Duration,
+    /// For how long it is fresh; zero when it is stale.
+    pub fresh_for: Duration,
+    /// Where it came from.
+    pub source: Source,
+    /// What the loader gave to recognise this state of the value by, such as an `ETag`.
+    pub validator: Option<Arc<str>>,
+    /// The number of this entry, a random one; the same in every process.
+    pub id: u64,
+}
+
+impl<V> Entry<V> {
+    /// Whether the value is past its fresh life.
+    pub fn is_stale(&self) -> bool {
+        self.fresh_for.is_zero()
+    }
+}
+
+impl<V> Clone for Entry<V> {
+    fn clone(&self) -> Self {
+        Self { value: self.value.clone(), validator: self.validator.clone(), ..*self }
+    }
+}
+
+impl<V> fmt::Debug for Entry<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("age", &self.age)
+            .field("fresh_for", &self.fresh_for)
+            .field("source", &self.source)
+            .field("validator", &self.validator)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The memory of this process.
+    Memory,
+    /// The store.
+    Store,
+    /// This caller's loader.
+    Loaded,
+    /// The loader of somebody for whom this caller waited.
+    Coalesced,
+}
+
+/// What [`Cache::read`](super::Cache::read) found.
+#[derive(Debug)]
+#[must_use]
+pub enum Read<V> {
+    /// A value.
+    Hit(Entry<V>),
+    /// The knowledge that there is none.
+    Absent,
+    /// Nothing.
+    Miss,
+}
+
+/// What a loader is asked for.
+pub struct Load<V> {
+    pub(crate) id: Arc<str>,
+    pub(crate) stale: Option<Entry<V>>,
+}
+
+impl<V> Load<V> {
+    /// The id to load, as the caller gave it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The value that was there until now, where the cache still has it.
+    pub fn stale(&self) -> Option<&Arc<V>> {
+        self.stale.as_ref().map(|entry| &entry.value)
+    }
+
+    /// The validator of [`Load::stale`], to ask the origin whether anything changed.
+    pub fn validator(&self) -> Option<&str> {
+        self.stale.as_ref().and_then(|entry| entry.validator.as_deref())
+    }
+
+    /// The answer "nothing changed": the stale value, fresh again. `None` when there is no stale value.
+    pub fn not_modified(&self) -> Option<Loaded<V>> {
+        self.stale
+            .as_ref()
+            .map(|entry| Loaded { validator: entry.validator.clone(), ..Loaded::shared(entry.value.clone()) })
+    }
+}
+
+impl<V> fmt::Debug for Load<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Load").field("stale", &self.stale).finish_non_exhaustive()
+    }
+}
+
+/// A value with what its loader decides about the entry it becomes. Made from any value by `into()`.
+///
+/// # Example
+///
+/// ```
+/// use std::time::Duration;
+/// use forebay::cache::Loaded;
+///
+/// // A token that says itself how long it is good for.
+/// let token = Loaded::new("secret".to_owned()).time_to_live(Duration::from_secs(540)).validator("v7");
+/// ```
+#[must_use]
+pub struct Loaded<V> {
+    pub(crate) value: Arc<V>,
+    pub(crate) time_to_live: Option<Duration>,
+    pub(crate) stale_for: Option<Duration>,
+    pub(crate) validator: Option<Arc<str>>,
+    pub(crate) stored: bool,
+}
+
+impl<V> Loaded<V> {
+    /// A value under the options of its space.
+    pub fn new(value: V) -> Self {
+        Self::shared(Arc::new(value))
+    }
+
+    /// A value that is shared already.
+    pub fn shared(value: Arc<V>) -> Self {
+        Self { value, time_to_live: None, stale_for: None, validator: None, stored: true }
+    }
+
+    /// Sets how long this value is fresh, without jitter. Under a millisecond it is not stored. Default: the
+    /// space's.
+    pub fn time_to_live(mut self, life: Duration) -> Self {
+        self.time_to_live = Some(life);
+        self
+    }
+
+    /// Sets how long this value is kept past its fresh life. Default: the space's.
+    pub fn stale_for(mut self, life: Duration) -> Self {
+        self.stale_for = Some(life);
+        self
+    }
+
+    /// Sets what this state of the value is recognised by. Default: none.
+    pub fn validator(mut self, validator: impl Into<Arc<str>>) -> Self {
+        self.validator = Some(validator.into());
+        self
+    }
+
+    /// Hands the value to those who wait, and stores it nowhere.
+    pub fn do_not_store(mut self) -> Self {
+        self.stored = false;
+        self
+    }
+}
+
+impl<V> From<V> for Loaded<V> {
+    fn from(value: V) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<V> fmt::Debug for Loaded<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded")
+            .field("time_to_live", &self.time_to_live)
+            .field("stale_for", &self.stale_for)
+            .field("validator", &self.validator)
+            .field("stored", &self.stored)
+            .finish_non_exhaustive()
+    }
+}

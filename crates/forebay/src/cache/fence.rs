@@ -1,0 +1,60 @@
+//! Keeps a value out of process memory that was overtaken while it was on its way.
+
+use crate::sync::{
+    Mutex,
+    atomic::{AtomicU64, Ordering::SeqCst},
+};
+
+/// Counts the times at which process memory may have missed an invalidation.
+///
+/// What was stored in an earlier epoch is suspect.
+#[derive(Debug, Default)]
+pub(crate) struct Epoch(AtomicU64);
+
+impl Epoch {
+    pub(crate) fn now(&self) -> u64 {
+        self.0.load(SeqCst)
+    }
+
+    /// Makes all that is stored by now suspect.
+    #[cfg(test)]
+    pub(crate) fn advance(&self) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+/// Raised before a value is asked for, cut by whatever overtakes it, passed when it enters process memory.
+#[derive(Debug)]
+pub(crate) struct Fence {
+    epoch: u64,
+    cut: Mutex<bool>,
+}
+
+impl Fence {
+    pub(crate) fn raise(epoch: &Epoch) -> Self {
+        Self { epoch: epoch.now(), cut: Mutex::new(false) }
+    }
+
+    /// Lets nothing pass from now on. Who cuts removes afterwards what passed before.
+    pub(crate) fn cut(&self) {
+        *self.cut.lock() = true;
+    }
+
+    /// Whether a value could pass now.
+    pub(crate) fn is_whole(&self, epoch: &Epoch) -> bool {
+        !*self.cut.lock() && epoch.now() == self.epoch
+    }
+
+    /// Runs `store` if the fence is whole and the epoch still the same.
+    ///
+    /// The check and the store are one step: a cut comes before both, and then nothing is stored, or after
+    /// both, and then the cutter finds what was stored.
+    pub(crate) fn pass(&self, epoch: &Epoch, store: impl FnOnce(u64)) -> bool {
+        let cut = self.cut.lock();
+        let whole = !*cut && epoch.now() == self.epoch;
+        if whole {
+            store(self.epoch);
+        }
+        whole
+    }
+}

@@ -1,0 +1,183 @@
+//! The flights of one space by id: who leads, who joins, and what overtakes them.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    fmt,
+    hash::BuildHasher,
+    sync::Arc,
+};
+
+use super::{
+    fence::{Epoch, Fence},
+    flight::Flight,
+};
+use crate::{
+    hash::Seed,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+};
+
+const SHARDS: usize = 32;
+
+/// A point in the order in which callers of a space come, and reads and loads begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Arrival(u64);
+
+/// The flights of one space.
+pub(crate) struct Flights<V> {
+    arrivals: AtomicU64,
+    hasher: Seed,
+    shards: [Shard<V>; SHARDS],
+}
+
+type Shard<V> = Mutex<HashMap<Box<str>, Slot<V>, Seed>>;
+
+/// What is under way for one id.
+struct Slot<V> {
+    flight: Option<Arc<Flight<V>>>,
+    refresh: Option<Arc<Flight<V>>>,
+    fences: Vec<Arc<Fence>>,
+}
+
+/// A caller's part in a flight.
+pub(crate) enum Boarding<V> {
+    /// It has begun the flight, and runs it.
+    Lead(Arc<Flight<V>>),
+    /// It waits for what the flight brings.
+    Join(Arc<Flight<V>>),
+}
+
+impl<V> Flights<V> {
+    pub(crate) fn new() -> Self {
+        let hasher = Seed::default();
+        Self {
+            arrivals: AtomicU64::new(0),
+            hasher,
+            shards: std::array::from_fn(|_| Mutex::new(HashMap::with_hasher(hasher))),
+        }
+    }
+
+    /// Marks the coming of a caller.
+    pub(crate) fn arrive(&self) -> Arrival {
+        Arrival(self.arrivals.load(SeqCst))
+    }
+
+    /// Marks that a read is about to be sent, or a load to begin: later than all who have come by now.
+    pub(crate) fn depart(&self) -> Arrival {
+        Arrival(self.arrivals.fetch_add(1, SeqCst) + 1)
+    }
+
+    /// Takes a seat in the flight of `id`, or begins the flight that `begin` makes.
+    pub(crate) fn board(&self, id: &str, begin: impl FnOnce() -> Flight<V>) -> Boarding<V> {
+        self.with(id, |slot| {
+            if let Some(flight) = &slot.flight
+                && flight.board()
+            {
+                return Boarding::Join(flight.clone());
+            }
+            let flight = Arc::new(begin());
+            flight.board();
+            slot.flight = Some(flight.clone());
+            Boarding::Lead(flight)
+        })
+    }
+
+    /// Begins the one refresh of `id`; `None` when one is under way.
+    pub(crate) fn refresh(&self, id: &str, begin: impl FnOnce() -> Flight<V>) -> Option<Arc<Flight<V>>> {
+        self.with(id, |slot| match slot.refresh {
+            Some(_) => None,
+            None => Some(slot.refresh.insert(Arc::new(begin())).clone()),
+        })
+    }
+
+    /// Takes `flight` out, so that the next caller begins another.
+    pub(crate) fn end(&self, id: &str, flight: &Arc<Flight<V>>) {
+        self.with(id, |slot| {
+            slot.flight.take_if(|held| Arc::ptr_eq(held, flight));
+            slot.refresh.take_if(|held| Arc::ptr_eq(held, flight));
+        });
+    }
+
+    /// Overtakes everything under way for `id`.
+    pub(crate) fn detach(&self, id: &str) {
+        let Some(slot) = self.shard(id).lock().remove(id) else { return };
+        for flight in slot.flight.iter().chain(&slot.refresh) {
+            flight.detach();
+        }
+        for fence in &slot.fences {
+            fence.cut();
+        }
+    }
+
+    /// Raises a fence for a value of `id` that comes outside a flight.
+    pub(crate) fn fence(&self, id: &str, epoch: &Epoch) -> FenceSeat<'_, V> {
+        let fence = Arc::new(Fence::raise(epoch));
+        self.with(id, |slot| slot.fences.push(fence.clone()));
+        FenceSeat { flights: self, id: id.into(), fence }
+    }
+
+    /// Whether nothing is under way.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shards.iter().all(|shard| shard.lock().is_empty())
+    }
+
+    /// One step on the slot of `id`, which exists only while something is in it.
+    fn with<R>(&self, id: &str, step: impl FnOnce(&mut Slot<V>) -> R) -> R {
+        match self.shard(id).lock().entry(id.into()) {
+            Entry::Occupied(mut held) => {
+                let answer = step(held.get_mut());
+                if held.get().is_empty() {
+                    held.remove();
+                }
+                answer
+            }
+            Entry::Vacant(place) => {
+                let mut slot = Slot::new();
+                let answer = step(&mut slot);
+                if !slot.is_empty() {
+                    place.insert(slot);
+                }
+                answer
+            }
+        }
+    }
+
+    fn shard(&self, id: &str) -> &Shard<V> {
+        let hash = self.hasher.hash_one(id);
+        &self.shards[usize::try_from(hash >> 59).unwrap_or(0) % SHARDS]
+    }
+}
+
+impl<V> Slot<V> {
+    fn new() -> Self {
+        Self { flight: None, refresh: None, fences: Vec::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.flight.is_none() && self.refresh.is_none() && self.fences.is_empty()
+    }
+}
+
+impl<V> fmt::Debug for Flights<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flights").finish_non_exhaustive()
+    }
+}
+
+/// A fence in its place among the flights, until it is dropped.
+pub(crate) struct FenceSeat<'a, V> {
+    flights: &'a Flights<V>,
+    id: Box<str>,
+    pub(crate) fence: Arc<Fence>,
+}
+
+impl<V> Drop for FenceSeat<'_, V> {
+    fn drop(&mut self) {
+        self.flights.with(&self.id, |slot| {
+            slot.fences.retain(|held| !Arc::ptr_eq(held, &self.fence));
+        });
+    }
+}

@@ -1,0 +1,78 @@
+//! A lease in the hands of its holder: whoever drops it gives it back.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use super::{
+    backend::{Backend, Settle, Unavailable},
+    token::Token,
+};
+use crate::tasks::Tasks;
+
+/// A granted lease.
+pub(crate) struct Grant {
+    backend: Arc<dyn Backend>,
+    tasks: Tasks,
+    key: Arc<str>,
+    token: Token,
+    life: Duration,
+    given_back: bool,
+}
+
+impl Grant {
+    pub(crate) fn new(
+        backend: Arc<dyn Backend>,
+        tasks: Tasks,
+        key: Arc<str>,
+        token: Token,
+        life: Duration,
+    ) -> Self {
+        Self { backend, tasks, key, token, life, given_back: false }
+    }
+
+    pub(crate) fn token(&self) -> Token {
+        self.token
+    }
+
+    pub(crate) fn life(&self) -> Duration {
+        self.life
+    }
+
+    /// Holds the lease for `life` from now on; `false` when it is not ours any more.
+    pub(crate) async fn renew(&mut self, life: Duration) -> Result<bool, Unavailable> {
+        let renewed = self.backend.settle(&self.key, self.token, Settle::Renew(life)).await?;
+        self.life = life;
+        Ok(renewed)
+    }
+
+    /// Ends the lease with `step`; `false` when it was not ours any more.
+    pub(crate) async fn settle(&mut self, step: Settle) -> Result<bool, Unavailable> {
+        let settled = self.backend.settle(&self.key, self.token, step).await;
+        self.given_back |= settled.is_ok();
+        settled
+    }
+
+    /// Leaves the lease to somebody else who has its token.
+    pub(crate) fn keep(&mut self) {
+        self.given_back = true;
+    }
+}
+
+impl Drop for Grant {
+    fn drop(&mut self) {
+        if self.given_back || !self.token.is_shared() {
+            return;
+        }
+        let (backend, key, token) = (self.backend.clone(), self.key.clone(), self.token);
+        self.tasks.spawn(async move {
+            if backend.settle(&key, token, Settle::Release).await.is_err() {
+                tracing::debug!("a lease could not be given back and ends by itself");
+            }
+        });
+    }
+}
+
+impl fmt::Debug for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grant").field("token", &self.token).field("life", &self.life).finish_non_exhaustive()
+    }
+}

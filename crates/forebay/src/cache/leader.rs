@@ -1,0 +1,251 @@
+//! What the one task of a flight does: read, ask for the lease, wait for it, then load and fill.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    backend::{Leased, Reject, Request, Stored},
+    bulkhead::Parent,
+    entry::Entry,
+    error::Failure,
+    fence::Fence,
+    flight::{Answer, Flight, Outcome},
+    flights::Arrival,
+    grant::Grant,
+    inner::{Id, Inner, Opened},
+    load::{Alone, Loader},
+    options::Refresh,
+    queue::{Queue, Turn},
+    token::Token,
+};
+
+/// What a flight is for.
+pub(crate) enum Goal<V> {
+    /// The value, by the loader where nobody has it. Without `absence` a remembered absence is a miss.
+    Load { loader: Loader<V>, absence: bool },
+    /// The value or, for this life, the lease.
+    Lease(Duration),
+}
+
+/// The way of one flight.
+pub(crate) struct Leader<V: Send + Sync + 'static> {
+    pub(super) inner: Arc<Inner<V>>,
+    pub(super) flight: Arc<Flight<V>>,
+    pub(super) id: Id,
+    pub(super) parent: Option<Parent>,
+    pub(super) goal: Option<Goal<V>>,
+    /// Whether nothing out of a level is good enough.
+    pub(super) fresh: bool,
+    /// Whether this goes on behind the backs of callers who have a stale value.
+    pub(super) behind: bool,
+    landed: bool,
+}
+
+/// What a read brought.
+enum Found<V> {
+    Usable(Answer<V>),
+    Stale(Entry<V>),
+    Unusable(Reject),
+}
+
+impl<V: Send + Sync + 'static> Leader<V> {
+    pub(crate) fn new(
+        inner: Arc<Inner<V>>,
+        flight: Arc<Flight<V>>,
+        id: Id,
+        goal: Goal<V>,
+        fresh: bool,
+        parent: Option<Parent>,
+    ) -> Self {
+        Self { inner, flight, id, parent, goal: Some(goal), fresh, behind: false, landed: false }
+    }
+
+    /// Runs the flight to its end.
+    pub(crate) async fn run(mut self) {
+        let flight = self.flight.clone();
+        let outcome = tokio::select! {
+            biased;
+            outcome = self.fly() => outcome,
+            () = flight.abandoned.notified() => Outcome::Nothing,
+        };
+        self.land(outcome);
+    }
+
+    async fn fly(&mut self) -> Outcome<V> {
+        if self.behind {
+            return self.acquire(Reject::Nothing).await;
+        }
+        if self.fresh {
+            return self.acquire(Reject::All).await;
+        }
+        let sent = self.inner.flights.depart();
+        let Ok(stored) = self.inner.backend.read(&self.id.key).await else {
+            return self.load_alone(Alone::Locally).await;
+        };
+        match self.open(stored) {
+            Found::Usable(answer) => Outcome::Read { answer, sent, waited: false },
+            Found::Stale(stale) => self.fly_on_stale(stale, sent).await,
+            Found::Unusable(reject) => self.acquire(reject).await,
+        }
+    }
+
+    async fn fly_on_stale(&mut self, stale: Entry<V>, sent: Arrival) -> Outcome<V> {
+        self.flight.offer(stale.clone());
+        let loads = matches!(self.goal, Some(Goal::Load { .. }));
+        if loads && self.inner.options.refresh == Refresh::Stale {
+            self.refresh_behind(stale.clone());
+            return Outcome::Read { answer: Answer::Present(stale), sent, waited: false };
+        }
+        self.acquire(Reject::Nothing).await
+    }
+
+    /// Has the value loaded by a flight of its own that no caller joins; one at a time.
+    fn refresh_behind(&mut self, stale: Entry<V>) {
+        let inner = &self.inner;
+        let Some(goal) = self.goal.take() else { return };
+        if let Some(flight) = inner.flights.refresh(&self.id.key, || inner.new_flight(false)) {
+            flight.offer(stale);
+            let mut leader = Self::new(inner.clone(), flight, self.id.clone(), goal, false, None);
+            leader.behind = true;
+            inner.shared.context.tasks.spawn(leader.run());
+        }
+    }
+
+    async fn acquire(&mut self, mut reject: Reject) -> Outcome<V> {
+        if let Some(retry_after) = self.refused() {
+            return Outcome::Failed(Failure::Elsewhere(retry_after));
+        }
+        let inner = self.inner.clone();
+        let mut queue = Queue::new(&inner, &self.id.key);
+        let mut waited = false;
+        loop {
+            let request = self.request(reject, queue.is_listening());
+            let (token, life) = (request.token, request.life);
+            let sent = inner.flights.depart();
+            let Ok(leased) = inner.backend.lease(&self.id.key, request).await else {
+                return self.load_alone(Alone::Locally).await;
+            };
+            match leased {
+                Leased::Entry(stored) => match self.open(Some(stored)) {
+                    Found::Usable(answer) => return Outcome::Read { answer, sent, waited },
+                    Found::Stale(_) => {}
+                    Found::Unusable(why) => reject = why,
+                },
+                Leased::Granted => return self.granted(token, life).await,
+                Leased::Failed(left) => return Outcome::Failed(Failure::Elsewhere(left)),
+                Leased::Unshared => return self.unshared().await,
+                Leased::Busy(left) => {
+                    if let Some(outcome) = self.busy(sent) {
+                        return outcome;
+                    }
+                    waited = true;
+                    match queue.turn(left).await {
+                        Turn::Again => {}
+                        Turn::Over => return self.give_up().await,
+                        Turn::Stopping => return Outcome::Failed(Failure::Overloaded),
+                    }
+                }
+            }
+        }
+    }
+
+    /// When the origin's breaker lets a load go ahead again, if it is open.
+    fn refused(&self) -> Option<Duration> {
+        let breaker = self.inner.breaker.as_ref()?;
+        matches!(self.goal, Some(Goal::Load { .. })).then(|| breaker.opens_in())?
+    }
+
+    fn request(&self, reject: Reject, listening: bool) -> Request {
+        let life = match self.goal {
+            Some(Goal::Lease(life)) => life,
+            _ => self.inner.options.lease,
+        };
+        Request { token: Token::roll(&self.inner.shared.context.dice), life, reject, listening }
+    }
+
+    async fn granted(&mut self, token: Token, life: Duration) -> Outcome<V> {
+        let grant = self.inner.grant(self.id.key.clone(), token, life);
+        match self.goal {
+            Some(Goal::Load { .. }) => self.load_under(grant).await,
+            _ => Outcome::Leased(Some(grant)),
+        }
+    }
+
+    async fn unshared(&mut self) -> Outcome<V> {
+        match self.goal {
+            Some(Goal::Load { .. }) => self.load_alone(Alone::Nowhere).await,
+            _ => Outcome::Unshared,
+        }
+    }
+
+    /// What a flight does that finds another load under way; `None` to wait for it.
+    fn busy(&self, sent: Arrival) -> Option<Outcome<V>> {
+        if self.behind {
+            return Some(Outcome::Nothing);
+        }
+        if self.inner.options.refresh == Refresh::Stale
+            && let Some(stale) = self.flight.stale()
+        {
+            return Some(Outcome::Read { answer: Answer::Present(stale), sent, waited: false });
+        }
+        self.flight.wait();
+        None
+    }
+
+    /// The wait is over: a load that waited runs once, stored nowhere; who wanted the lease goes without.
+    async fn give_up(&mut self) -> Outcome<V> {
+        match self.goal {
+            Some(Goal::Load { .. }) => self.load_alone(Alone::Nowhere).await,
+            _ => Outcome::Nothing,
+        }
+    }
+
+    /// Reads what the store had, and keeps in process memory what is fresh.
+    fn open(&self, stored: Option<Stored>) -> Found<V> {
+        let Some(stored) = stored else { return Found::Unusable(Reject::Nothing) };
+        let opened = match self.inner.open(&stored) {
+            Ok(opened) => opened,
+            Err(reason) => {
+                self.inner.unreadable(reason);
+                return Found::Unusable(Reject::Unreadable);
+            }
+        };
+        let absence = !matches!(self.goal, Some(Goal::Load { absence: false, .. }));
+        match &opened.answer {
+            Answer::Absent if !absence => Found::Unusable(Reject::Entry(opened.id)),
+            Answer::Present(entry) if entry.is_stale() => Found::Stale(entry.clone()),
+            Answer::Absent | Answer::Present(_) => self.remember(opened),
+        }
+    }
+
+    fn remember(&self, opened: Opened<V>) -> Found<V> {
+        self.inner.memorize(&self.id.key, &self.flight.fence, &opened);
+        Found::Usable(opened.answer)
+    }
+
+    /// Ends the flight: the next caller begins another, and those aboard are told.
+    fn land(&mut self, outcome: Outcome<V>) {
+        self.landed = true;
+        self.inner.flights.end(&self.id.key, &self.flight);
+        self.flight.finish(outcome);
+    }
+}
+
+impl<V: Send + Sync + 'static> Drop for Leader<V> {
+    /// A leader whose task was ended lets nobody wait for ever.
+    fn drop(&mut self) {
+        if !self.landed {
+            self.land(Outcome::Failed(Failure::Overloaded));
+        }
+    }
+}
+
+impl<V: Send + Sync + 'static> Inner<V> {
+    pub(crate) fn new_flight(&self, ends_when_abandoned: bool) -> Flight<V> {
+        let fence = Fence::raise(&self.shared.epoch);
+        Flight::new(self.shared.waits.number(), fence, ends_when_abandoned)
+    }
+
+    pub(crate) fn grant(&self, key: Arc<str>, token: Token, life: Duration) -> Grant {
+        Grant::new(self.backend.clone(), self.shared.context.tasks.clone(), key, token, life)
+    }
+}

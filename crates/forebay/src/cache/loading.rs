@@ -1,0 +1,58 @@
+//! A cache with its loader bound once.
+
+use std::{fmt, ops::Deref, sync::Arc};
+
+use futures::future::BoxFuture;
+
+use super::{
+    Cache,
+    entry::{Load, Loaded},
+    error::LoadError,
+};
+
+/// A loader with its state.
+pub(crate) type Bound<V, E> = Arc<dyn Fn(Load<V>) -> BoxFuture<'static, Result<Loaded<V>, E>> + Send + Sync>;
+
+/// A [`Cache`] that knows how to load; made by [`Builder::loader`](super::Builder::loader). Cheap to clone.
+///
+/// It dereferences to its cache for everything else.
+pub struct Loading<V, E> {
+    cache: Cache<V>,
+    loader: Bound<V, E>,
+}
+
+impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Loading<V, E> {
+    pub(crate) fn new(cache: Cache<V>, loader: Bound<V, E>) -> Self {
+        Self { cache, loader }
+    }
+
+    /// Answers the value of `id`, loaded by the bound loader where nobody has it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Cache::get_or_load`].
+    pub async fn get(&self, id: impl AsRef<str>) -> Result<Arc<V>, LoadError<E>> {
+        let loader = self.loader.clone();
+        self.cache.get_or_load(id, move |load| loader(load)).await
+    }
+}
+
+impl<V, E> Deref for Loading<V, E> {
+    type Target = Cache<V>;
+
+    fn deref(&self) -> &Cache<V> {
+        &self.cache
+    }
+}
+
+impl<V, E> Clone for Loading<V, E> {
+    fn clone(&self) -> Self {
+        Self { cache: self.cache.clone(), loader: self.loader.clone() }
+    }
+}
+
+impl<V, E> fmt::Debug for Loading<V, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loading").field("cache", &self.cache).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+//! The store inside the process: entries under the budget of process memory, leases and notes beside them.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    backend::{Answer, Backend, Change, Leased, Note, Reject, Request, Settle, Stored},
+    envelope::Head,
+    local::{Memory, Space},
+    token::Token,
+};
+use crate::{
+    clock::Clock,
+    expiring::{Expiring, Next},
+    key::{Keys, Name},
+    wake::Wake,
+};
+
+/// One space of the memory store. Within one `Forebay` a space has one version, so none is looked at here.
+#[derive(Debug)]
+pub(crate) struct MemoryBackend {
+    pub(crate) name: Name,
+    pub(crate) version: u32,
+    pub(crate) space: Space,
+    pub(crate) keys: Keys,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) leases: Arc<Leases>,
+    pub(crate) clock: Clock,
+    pub(crate) wake: Wake,
+}
+
+/// The leases and notes of all spaces of a memory store: never evicted, each with a deadline.
+pub(crate) type Leases = Expiring<Held>;
+
+/// What stands in the place of a lease.
+#[derive(Debug)]
+pub(crate) enum Held {
+    /// Somebody loads; `waited` when somebody else is to be woken.
+    Lease { token: Token, waited: bool },
+    /// Somebody loaded in vain.
+    Note(Note),
+}
+
+impl MemoryBackend {
+    fn stored(&self, id: &str) -> Option<Stored> {
+        let (bytes, until) = self.memory.stored(self.space, id)?;
+        let left = until.since(self.clock.now());
+        (!left.is_zero()).then_some(Stored { bytes, left })
+    }
+
+    fn usable(&self, id: &str, reject: Reject) -> Option<Stored> {
+        let stored = self.stored(id)?;
+        let head = Head::read(&stored.bytes).ok()?;
+        let rejected = match reject {
+            Reject::Nothing => false,
+            Reject::Entry(entry) => entry == head.entry_id,
+            Reject::Unreadable | Reject::All => true,
+        };
+        (!rejected && stored.left > head.stale_for).then_some(stored)
+    }
+
+    fn decide_lease(
+        &self,
+        id: &str,
+        request: &Request,
+        held: &mut Option<(&mut Held, Duration)>,
+    ) -> (Next<Held>, Leased) {
+        if let Some(stored) = self.usable(id, request.reject) {
+            return (Next::Keep, Leased::Entry(stored));
+        }
+        match held {
+            Some((Held::Lease { waited, .. }, left)) => {
+                *waited |= request.listening;
+                (Next::Keep, Leased::Busy(*left))
+            }
+            Some((Held::Note(note), left)) if request.reject != Reject::All => {
+                let answer = match note {
+                    Note::Failed => Leased::Failed(*left),
+                    Note::Unshared => Leased::Unshared,
+                };
+                (Next::Keep, answer)
+            }
+            _ => {
+                // Who has waited may have others behind him, in other places of this process.
+                let lease = Held::Lease { token: request.token, waited: request.listening };
+                (Next::Set(lease, request.life), Leased::Granted)
+            }
+        }
+    }
+
+    fn decide_settle(&self, id: &str, step: Settle) -> Next<Held> {
+        match step {
+            Settle::Fill { bytes, life } => {
+                self.memory.store(self.space, id, bytes, self.clock.now().after(life));
+                Next::Clear
+            }
+            Settle::Renew(life) => Next::Prolong(life),
+            Settle::Note(note, life) => Next::Set(Held::Note(note), life),
+            Settle::Discard => {
+                self.memory.discard(self.space, id);
+                Next::Clear
+            }
+            Settle::Release => Next::Clear,
+        }
+    }
+
+    fn apply(&self, id: &str, change: &Change) -> Next<Held> {
+        match change {
+            Change::Invalidate | Change::Claim(..) => self.memory.discard(self.space, id),
+            Change::Expire => self.age(id),
+        }
+        match change {
+            Change::Claim(token, life) => Next::Set(Held::Lease { token: *token, waited: false }, *life),
+            Change::Invalidate | Change::Expire => Next::Clear,
+        }
+    }
+
+    /// Leaves an entry only its stale life; one that is stale already keeps what it has.
+    fn age(&self, id: &str) {
+        let Some(stored) = self.stored(id) else { return };
+        match Head::read(&stored.bytes) {
+            Ok(head) if stored.left <= head.stale_for => {}
+            Ok(head) if !head.stale_for.is_zero() => {
+                let until = self.clock.now().after(head.stale_for);
+                self.memory.store(self.space, id, stored.bytes, until);
+            }
+            _ => self.memory.discard(self.space, id),
+        }
+    }
+
+    fn lease_key(&self, id: &str) -> String {
+        self.keys.lease(&self.name, self.version, id)
+    }
+
+    fn wake_if(&self, waited: bool, name: &str) {
+        if waited {
+            self.wake.wake(name);
+        }
+    }
+}
+
+impl Backend for MemoryBackend {
+    fn read<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Stored>> {
+        answer(self.stored(id))
+    }
+
+    fn lease<'a>(&'a self, id: &'a str, request: Request) -> Answer<'a, Leased> {
+        answer(self.leases.step(&self.lease_key(id), |mut held| self.decide_lease(id, &request, &mut held)))
+    }
+
+    fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {
+        let name = self.lease_key(id);
+        let ends = !matches!(step, Settle::Renew(_));
+        let settled = self.leases.step(&name, |held| match held {
+            Some((Held::Lease { token: holder, waited }, _)) if *holder == token => {
+                let waited = *waited;
+                (self.decide_settle(id, step), Some(waited))
+            }
+            _ => (Next::Keep, None),
+        });
+        self.wake_if(ends && settled == Some(true), &name);
+        answer(settled.is_some())
+    }
+
+    fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
+        let name = self.lease_key(id);
+        let waited = self.leases.step(&name, |held| {
+            let waited = matches!(held, Some((Held::Lease { waited: true, .. }, _)));
+            (self.apply(id, &change), waited)
+        });
+        self.wake_if(waited, &name);
+        answer(())
+    }
+
+    fn wake_name(&self, id: &str) -> String {
+        self.lease_key(id)
+    }
+}
+
+fn answer<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
+    Box::pin(std::future::ready(Ok(value)))
+}

@@ -1,0 +1,420 @@
+//! The cache: two levels, one load per miss, nothing stored that was overtaken while it was loaded.
+//!
+//! | to see | read |
+//! |---|---|
+//! | what a caller goes through | `caller`, then `flight` for whom an answer may serve |
+//! | what the one task of a flight does | `leader`, `queue`, `load` |
+//! | why nothing stale is stored | `fence`, `write` |
+//! | where values are | `local` in the process, `backend` and `memory` in the store, `envelope` on the way |
+
+mod backend;
+mod breaker;
+mod builder;
+mod bulkhead;
+mod caller;
+mod entry;
+mod envelope;
+mod error;
+mod fence;
+mod flight;
+mod flights;
+mod grant;
+mod inner;
+mod leader;
+mod load;
+mod loading;
+mod local;
+mod lookup;
+mod memory;
+#[cfg(test)]
+mod models;
+mod options;
+mod queue;
+mod read;
+mod stats;
+mod token;
+mod waits;
+mod write;
+
+use std::{any::Any, fmt, sync::Arc, time::Duration};
+
+pub(crate) use self::{
+    backend::Backend,
+    builder::Site,
+    bulkhead::Bulkhead,
+    fence::Epoch,
+    inner::Shared,
+    local::{Memory, Space},
+    memory::{Leases, MemoryBackend},
+    waits::Waits,
+};
+use self::{
+    backend::Change,
+    caller::{Got, Want},
+    flight::Answer,
+    inner::Inner,
+    leader::Goal,
+    load::Loader,
+};
+pub use self::{
+    breaker::OriginBreaker,
+    builder::{Builder, LoadingBuilder},
+    entry::{Entry, Load, Loaded, Read, Source},
+    error::LoadError,
+    loading::Loading,
+    lookup::{Filled, Lease, Lookup, LookupRequest, Returned},
+    options::{Abandoned, Options, Refresh},
+    stats::Stats,
+    token::Token,
+    write::{Invalidated, Put},
+};
+use crate::error::Error;
+
+/// A cache of values of one type, in one space of the application. Cheap to clone.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::{convert::Infallible, time::Duration};
+/// use forebay::Forebay;
+///
+/// let forebay = Forebay::builder("shop").memory().build().await?;
+/// let prices = forebay.cache::<u64>("catalog:price", Duration::from_secs(3600)).build()?;
+///
+/// let price = prices.get_or_load("p-001", async |_| Ok::<_, Infallible>(12)).await?;
+/// assert_eq!(*price, 12);
+///
+/// prices.invalidate("p-001").await; // once the database has committed
+/// assert!(prices.get("p-001").await.is_none());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Cache<V> {
+    inner: Arc<Inner<V>>,
+}
+
+impl<V: Send + Sync + 'static> Cache<V> {
+    /// Answers the value of `id`. Where nobody has it, one caller's `loader` loads it for all who ask.
+    ///
+    /// The loader runs in a task of its own: a caller that goes away harms nobody.
+    ///
+    /// # Errors
+    ///
+    /// The loader's own error, or why no loader could help; never that the store failed.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use std::{sync::Arc, time::Duration};
+    /// # use forebay::{Forebay, cache::LoadError};
+    /// # let forebay = Forebay::builder("shop").memory().build().await?;
+    /// # let prices = forebay.cache::<u64>("catalog:price", Duration::from_secs(3600)).build()?;
+    /// let answer = prices.get_or_load("p-001", async |load| load.id().parse::<u64>()).await;
+    /// assert!(matches!(answer, Err(LoadError::Failed(error)) if error.to_string().contains("invalid digit")));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn get_or_load<L, E, F, Fut>(
+        &self,
+        id: impl AsRef<str>,
+        loader: F,
+    ) -> Result<Arc<V>, LoadError<E>>
+    where
+        F: FnOnce(Load<V>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<L, E>> + Send + 'static,
+        L: Into<Loaded<V>>,
+        E: Send + Sync + 'static,
+    {
+        match self.inner.hit(id.as_ref()) {
+            Some(value) => Ok(value),
+            None => self.load(id.as_ref(), present(loader), false).await,
+        }
+    }
+
+    /// Answers the value of `id`, or that there is none, which the space remembers for its `absent_for`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Cache::get_or_load`].
+    pub async fn find_or_load<L, E, F, Fut>(
+        &self,
+        id: impl AsRef<str>,
+        loader: F,
+    ) -> Result<Option<Arc<V>>, LoadError<E>>
+    where
+        F: FnOnce(Load<V>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<Option<L>, E>> + Send + 'static,
+        L: Into<Loaded<V>>,
+        E: Send + Sync + 'static,
+    {
+        match self.inner.hit(id.as_ref()) {
+            Some(value) => Ok(Some(value)),
+            None => self.find(id.as_ref(), optional(loader), false).await,
+        }
+    }
+
+    /// Reads past all levels for one call, and stores what was loaded.
+    pub fn fresh(&self) -> Fresh<'_, V> {
+        Fresh { cache: self }
+    }
+
+    /// Answers the value of `id` if a level has it. Never loads.
+    pub async fn get(&self, id: impl AsRef<str>) -> Option<Arc<V>> {
+        match self.read(id).await {
+            Read::Hit(entry) => Some(entry.value),
+            Read::Absent | Read::Miss => None,
+        }
+    }
+
+    /// Answers what the levels know of `id`. Never loads. A stale value is a hit only with
+    /// [`Refresh::Stale`].
+    pub async fn read(&self, id: impl AsRef<str>) -> Read<V> {
+        self.inner.read(id.as_ref()).await
+    }
+
+    /// Stores `value`, overtaking every load that runs.
+    ///
+    /// What was read from the origin is stored through a load or [`Lease::fill`], never by a put: among
+    /// themselves puts are decided by who comes last.
+    ///
+    /// # Errors
+    ///
+    /// A value that is too large or cannot be encoded; nothing has changed then.
+    pub async fn put(&self, id: impl AsRef<str>, value: impl Into<Loaded<V>>) -> Result<Put, Error> {
+        self.inner.put(id.as_ref(), &value.into()).await
+    }
+
+    /// Stores several values; answers what became of each, in their order.
+    pub async fn put_many<I, L>(&self, entries: impl IntoIterator<Item = (I, L)>) -> Vec<Result<Put, Error>>
+    where
+        I: AsRef<str>,
+        L: Into<Loaded<V>>,
+    {
+        let puts = entries.into_iter().map(|(id, value)| self.put(id, value));
+        futures::future::join_all(puts).await
+    }
+
+    /// Remembers for the space's `absent_for` that `id` has no value.
+    ///
+    /// # Errors
+    ///
+    /// The space remembers no absences.
+    pub async fn put_absent(&self, id: impl AsRef<str>) -> Result<Put, Error> {
+        self.inner.put_absence(id.as_ref(), None).await
+    }
+
+    /// Remembers for `life` that `id` has no value.
+    ///
+    /// # Errors
+    ///
+    /// A life below a millisecond.
+    pub async fn put_absent_for(&self, id: impl AsRef<str>, life: Duration) -> Result<Put, Error> {
+        self.inner.put_absence(id.as_ref(), Some(life)).await
+    }
+
+    /// Forgets the value of `id` everywhere. Whatever was loading it stores nothing.
+    ///
+    /// Call it after the change is committed where the value comes from. It is done to its end even if the
+    /// caller goes away.
+    pub async fn invalidate(&self, id: impl AsRef<str>) -> Invalidated {
+        self.inner.change(id.as_ref(), Change::Invalidate).await
+    }
+
+    /// Forgets the values of several ids.
+    pub async fn invalidate_many(&self, ids: impl IntoIterator<Item = impl AsRef<str>>) -> Invalidated {
+        self.inner.change_all(ids, Change::Invalidate).await
+    }
+
+    /// Makes the value of `id` stale: it is loaded again at the next read, and is still there if that fails.
+    pub async fn expire(&self, id: impl AsRef<str>) -> Invalidated {
+        self.inner.change(id.as_ref(), Change::Expire).await
+    }
+
+    /// Looks `id` up for a caller that loads by itself: answers the value, or hands out the lease. Waits at
+    /// most `wait` for somebody else's load.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use std::time::Duration;
+    /// # use forebay::{Forebay, cache::{Filled, Lookup}};
+    /// # let forebay = Forebay::builder("shop").memory().build().await?;
+    /// # let prices = forebay.cache::<u64>("catalog:price", Duration::from_secs(3600)).build()?;
+    /// let borrowed = String::from("12");
+    /// match prices.lookup("p-001", Duration::from_secs(2)).await {
+    ///     Lookup::Hit(entry) => println!("{}", entry.value),
+    ///     Lookup::Lease(lease) => assert_eq!(lease.fill(borrowed.parse::<u64>()?).await?, Filled::Stored),
+    ///     other => println!("not now: {other:?}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn lookup(&self, id: impl AsRef<str>, wait: Duration) -> LookupRequest<'_, V> {
+        LookupRequest {
+            inner: &self.inner,
+            id: id.as_ref().to_owned(),
+            wait,
+            lease: self.inner.options.lease,
+            fresh: false,
+        }
+    }
+
+    /// Takes up a lease that [`Lease::into_token`] gave out. Whether it still stands shows at its first use.
+    /// It is not given back when dropped.
+    pub fn resume(&self, id: impl AsRef<str>, token: Token) -> Lease<V> {
+        Lease::resume(self.inner.clone(), id.as_ref(), token)
+    }
+
+    /// The name of the space.
+    pub fn space(&self) -> &str {
+        self.inner.name.as_str()
+    }
+
+    /// What the cache was built with.
+    pub fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
+    /// What the cache has done since it was built.
+    pub fn stats(&self) -> Stats {
+        self.inner.counts.snapshot()
+    }
+
+    async fn load<E: Send + Sync + 'static>(
+        &self,
+        id: &str,
+        loader: Loader<V>,
+        fresh: bool,
+    ) -> Result<Arc<V>, LoadError<E>> {
+        let want = Want { goal: Goal::Load { loader, absence: false }, fresh, wait: None };
+        match self.inner.obtain(id, want).await {
+            Ok(Got::Answer(Answer::Present(entry))) => Ok(entry.value),
+            Ok(_) => Err(LoadError::Overloaded),
+            Err(failure) => Err(failure.into_error(self.inner.options.failure_for)),
+        }
+    }
+
+    async fn find<E: Send + Sync + 'static>(
+        &self,
+        id: &str,
+        loader: Loader<V>,
+        fresh: bool,
+    ) -> Result<Option<Arc<V>>, LoadError<E>> {
+        let want = Want { goal: Goal::Load { loader, absence: true }, fresh, wait: None };
+        match self.inner.obtain(id, want).await {
+            Ok(Got::Answer(Answer::Present(entry))) => Ok(Some(entry.value)),
+            Ok(Got::Answer(Answer::Absent)) => Ok(None),
+            Ok(_) => Err(LoadError::Overloaded),
+            Err(failure) => Err(failure.into_error(self.inner.options.failure_for)),
+        }
+    }
+}
+
+/// Reads past all levels; made by [`Cache::fresh`].
+///
+/// It joins a load that has not begun, and waits for one that has before it loads itself.
+#[derive(Debug)]
+pub struct Fresh<'a, V> {
+    cache: &'a Cache<V>,
+}
+
+impl<V: Send + Sync + 'static> Fresh<'_, V> {
+    /// Loads the value of `id`, whatever the levels have.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Cache::get_or_load`]; a stale value is no substitute.
+    pub async fn get_or_load<L, E, F, Fut>(
+        &self,
+        id: impl AsRef<str>,
+        loader: F,
+    ) -> Result<Arc<V>, LoadError<E>>
+    where
+        F: FnOnce(Load<V>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<L, E>> + Send + 'static,
+        L: Into<Loaded<V>>,
+        E: Send + Sync + 'static,
+    {
+        self.cache.load(id.as_ref(), present(loader), true).await
+    }
+
+    /// Loads the value of `id`, or learns that there is none, whatever the levels have.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Cache::get_or_load`]; a stale value is no substitute.
+    pub async fn find_or_load<L, E, F, Fut>(
+        &self,
+        id: impl AsRef<str>,
+        loader: F,
+    ) -> Result<Option<Arc<V>>, LoadError<E>>
+    where
+        F: FnOnce(Load<V>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<Option<L>, E>> + Send + 'static,
+        L: Into<Loaded<V>>,
+        E: Send + Sync + 'static,
+    {
+        self.cache.find(id.as_ref(), optional(loader), true).await
+    }
+
+    /// Looks `id` up for a caller that loads by itself, whatever the levels have.
+    pub fn lookup(&self, id: impl AsRef<str>, wait: Duration) -> LookupRequest<'_, V> {
+        LookupRequest { fresh: true, ..self.cache.lookup(id, wait) }
+    }
+}
+
+/// A loader that always has a value.
+fn present<V, L, E, F, Fut>(loader: F) -> Loader<V>
+where
+    F: FnOnce(Load<V>) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<L, E>> + Send + 'static,
+    L: Into<Loaded<V>>,
+    E: Send + Sync + 'static,
+{
+    Box::new(move |load| {
+        let loaded = loader(load);
+        Box::pin(async move { loaded.await.map(|value| Some(value.into())).map_err(erased) })
+    })
+}
+
+/// A loader that may find nothing.
+fn optional<V, L, E, F, Fut>(loader: F) -> Loader<V>
+where
+    F: FnOnce(Load<V>) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<Option<L>, E>> + Send + 'static,
+    L: Into<Loaded<V>>,
+    E: Send + Sync + 'static,
+{
+    Box::new(move |load| {
+        let loaded = loader(load);
+        Box::pin(async move { loaded.await.map(|found| found.map(Into::into)).map_err(erased) })
+    })
+}
+
+fn erased<E: Send + Sync + 'static>(error: E) -> Arc<dyn Any + Send + Sync> {
+    Arc::new(error)
+}
+
+impl<V> From<Inner<V>> for Cache<V> {
+    fn from(inner: Inner<V>) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+}
+
+impl<V> Clone for Cache<V> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+}
+
+impl<V> fmt::Debug for Cache<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}

@@ -1,0 +1,219 @@
+//! What a space does: every option with its default, and what a life becomes under them.
+
+use std::time::Duration;
+
+use super::{breaker::OriginBreaker, entry::Loaded};
+use crate::{
+    dice::Dice,
+    error::{Error, ErrorKind},
+};
+
+/// The longest life of an entry, about 142,000 years: in milliseconds it and a date fit what `PX` and the
+/// doubles of a script can hold exactly.
+pub(crate) const LONGEST: Duration = Duration::from_millis(1 << 52);
+
+/// The shortest life that a store can hold.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// What a cache does, as it was built.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Options {
+    /// The version of the values' shape and meaning.
+    pub version: u32,
+    /// How long a value is fresh.
+    pub time_to_live: Duration,
+    /// By which share of it `time_to_live` varies, up and down.
+    pub jitter: f64,
+    /// How long a value is kept past its fresh life.
+    pub stale_for: Duration,
+    /// How long an absence is remembered.
+    pub absent_for: Option<Duration>,
+    /// How long a value stays in process memory; zero keeps it out.
+    pub local_time_to_live: Duration,
+    /// What is done about a value that is stale.
+    pub refresh: Refresh,
+    /// The hard end of a load.
+    pub load_timeout: Duration,
+    /// How long a caller waits before a stale value does.
+    pub patience: Option<Duration>,
+    /// How long a lease lasts unless renewed.
+    pub lease: Duration,
+    /// How long a flight waits for somebody else's load.
+    pub wait: Duration,
+    /// When the origin is left alone.
+    pub origin_breaker: Option<OriginBreaker>,
+    /// How many loads of the space run at a time.
+    pub load_concurrency: Option<usize>,
+    /// How long a failure is remembered.
+    pub failure_for: Duration,
+    /// What happens to a load that nobody waits for any more.
+    pub abandoned: Abandoned,
+    /// The size in bytes above which a payload is compressed.
+    pub compress_above: usize,
+    /// The size in bytes above which an entry is not stored.
+    pub max_bytes: usize,
+}
+
+/// What is done about a value that is stale but kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Refresh {
+    /// It is loaded again while the caller waits; the stale value is for failures.
+    #[default]
+    Never,
+    /// It is handed out, and loaded again behind the caller's back.
+    Stale,
+}
+
+/// What happens to a load when the last caller that waited for it has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Abandoned {
+    /// It goes on, and its value is stored.
+    #[default]
+    Finish,
+    /// It is cancelled, and its lease given back.
+    Cancel,
+}
+
+/// The two parts of an entry's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Life {
+    pub(crate) fresh: Duration,
+    pub(crate) stale: Duration,
+}
+
+impl Life {
+    /// The lives an entry can have, in whole milliseconds; `None` when it would end before it began.
+    fn of(fresh: Duration, stale: Duration) -> Option<Self> {
+        let (fresh, stale) = (fresh.min(LONGEST / 2), stale.min(LONGEST / 2));
+        (fresh >= SHORTEST).then_some(Self { fresh, stale })
+    }
+
+    pub(crate) fn total(self) -> Duration {
+        self.fresh + self.stale
+    }
+}
+
+impl Options {
+    pub(crate) fn new(time_to_live: Duration) -> Self {
+        Self {
+            version: 1,
+            time_to_live,
+            jitter: 0.1,
+            stale_for: Duration::ZERO,
+            absent_for: None,
+            local_time_to_live: Duration::from_secs(60),
+            refresh: Refresh::Never,
+            load_timeout: Duration::from_secs(30),
+            patience: None,
+            lease: Duration::from_secs(5),
+            wait: Duration::from_secs(30),
+            origin_breaker: None,
+            load_concurrency: None,
+            failure_for: Duration::from_secs(1),
+            abandoned: Abandoned::Finish,
+            compress_above: 16 << 10,
+            max_bytes: 1 << 20,
+        }
+    }
+
+    /// The life of `loaded` as an entry; `None` when it is not to be stored.
+    pub(crate) fn life<V>(&self, loaded: &Loaded<V>, dice: &Dice) -> Option<Life> {
+        let fresh = loaded.time_to_live.unwrap_or_else(|| self.jittered(dice));
+        loaded.stored.then(|| Life::of(fresh, loaded.stale_for.unwrap_or(self.stale_for)))?
+    }
+
+    /// The life of a remembered absence.
+    pub(crate) fn absence(&self, life: Option<Duration>) -> Option<Life> {
+        Life::of(life.or(self.absent_for)?, Duration::ZERO)
+    }
+
+    fn jittered(&self, dice: &Dice) -> Duration {
+        let life = self.time_to_live.min(LONGEST / 2);
+        let jittered = life.mul_f64(1.0 + self.jitter * dice.swing());
+        jittered.max(SHORTEST)
+    }
+
+    /// Refuses options that contradict each other, by name and with the remedy.
+    pub(crate) fn check(&self, space: &str) -> Result<(), Error> {
+        let refuse = |why: &str| Err(Error::new(ErrorKind::Config, format!("cache {space:?}: {why}")));
+        let short = |life: Duration| life < SHORTEST;
+        if self.version == 0 {
+            return refuse("version is 0; versions count from 1");
+        }
+        if short(self.time_to_live) {
+            return refuse("time_to_live is below a millisecond, so nothing would be stored; give it a life");
+        }
+        if !(0.0..1.0).contains(&self.jitter) {
+            return refuse("jitter must be at least 0 and below 1; it is a share of time_to_live");
+        }
+        if self.absent_for.is_some_and(short) {
+            return refuse("absent_for is below a millisecond; leave it out to remember no absence");
+        }
+        if self.refresh == Refresh::Stale && short(self.stale_for) {
+            return refuse("refresh = stale has nothing to hand out while stale_for is 0; set stale_for");
+        }
+        if self.patience.is_some() && short(self.stale_for) {
+            return refuse("patience has nothing to hand out while stale_for is 0; set stale_for");
+        }
+        if short(self.load_timeout) {
+            return refuse("load_timeout is below a millisecond, so every load would time out");
+        }
+        if self.lease < Duration::from_millis(100) {
+            return refuse("lease is below 100 ms, too short to be renewed in time; 5 s is the default");
+        }
+        if short(self.failure_for) {
+            return refuse("failure_for is below a millisecond; waiters could not hear of a failure");
+        }
+        if self.load_concurrency == Some(0) {
+            return refuse("load_concurrency is 0, so nothing could be loaded; leave it out for no limit");
+        }
+        match self.origin_breaker {
+            Some(rule) if rule.failures == 0 || short(rule.window) || short(rule.pause) => {
+                refuse("origin_breaker needs at least one failure, a window and a pause")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn life(options: &Options, seed: u64) -> Option<Life> {
+        options.life(&Loaded::new(()), &Dice::seeded(seed))
+    }
+
+    #[test]
+    fn the_longest_lives_are_clamped() {
+        let options = Options { stale_for: Duration::MAX, jitter: 0.99, ..Options::new(Duration::MAX) };
+        options.check("a").unwrap();
+        let life = life(&options, 1).unwrap();
+        assert!(life.total() <= LONGEST, "{life:?}");
+    }
+
+    #[test]
+    fn a_life_that_ends_before_it_began_is_refused() {
+        for life in [Duration::ZERO, Duration::from_nanos(1), Duration::from_micros(999)] {
+            let refusal = Options::new(life).check("a").unwrap_err().to_string();
+            assert!(refusal.contains("time_to_live"), "{refusal}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn jitter_stays_within_its_share(
+            ms in 1_u64..1 << 50, jitter in 0.0..1.0_f64, seed: u64,
+        ) {
+            let options = Options { jitter, ..Options::new(Duration::from_millis(ms)) };
+            let fresh = life(&options, seed).unwrap().fresh.as_secs_f64();
+            let ttl = options.time_to_live.as_secs_f64();
+            let rounding = 1e-3 + ttl * 1e-9;
+            prop_assert!(fresh >= ttl * (1.0 - jitter) - rounding && fresh <= ttl * (1.0 + jitter) + rounding);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What callers change: put, invalidate, expire. Each acts on this process twice, around the store.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::future::join_all;
+
+use super::{
+    backend::{Change, Settle, Unavailable},
+    entry::Loaded,
+    inner::{Id, Inner, Sealed},
+    token::Token,
+};
+use crate::{
+    error::{Error, ErrorKind},
+    observe::Event,
+};
+
+/// How far an invalidation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Invalidated {
+    /// It is done in the store and in this process, and told to the others.
+    Everywhere,
+    /// It is done in this process; the store has not confirmed it.
+    Deferred,
+}
+
+/// What became of a put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// The value is stored, or another change has followed it already.
+    Stored,
+    /// The store has not confirmed it: the value is not stored, what was there is invalidated.
+    Deferred,
+}
+
+impl<V: Send + Sync + 'static> Inner<V> {
+    pub(crate) async fn change(self: &Arc<Self>, id: &str, change: Change) -> Invalidated {
+        let (inner, id) = (self.clone(), Id::new(id));
+        self.in_own_task(async move {
+            match inner.change_around(&id.key, change).await {
+                Ok(()) => Invalidated::Everywhere,
+                Err(Unavailable) => Invalidated::Deferred,
+            }
+        })
+        .await
+        .unwrap_or(Invalidated::Deferred)
+    }
+
+    pub(crate) async fn change_all(
+        self: &Arc<Self>,
+        ids: impl IntoIterator<Item = impl AsRef<str>>,
+        change: Change,
+    ) -> Invalidated {
+        let changes = ids.into_iter().map(|id| {
+            let (inner, change) = (self.clone(), change.clone());
+            async move { inner.change(id.as_ref(), change).await }
+        });
+        let all = join_all(changes).await.iter().all(|done| *done == Invalidated::Everywhere);
+        if all { Invalidated::Everywhere } else { Invalidated::Deferred }
+    }
+
+    pub(crate) async fn put(self: &Arc<Self>, id: &str, loaded: &Loaded<V>) -> Result<Put, Error> {
+        let Some(life) = self.options.life(loaded, &self.shared.context.dice) else {
+            return Err(self.refuse("a put needs a life of at least a millisecond and a value to store"));
+        };
+        let sealed = self.seal(loaded, life, self.shared.context.dice.bits(), Duration::ZERO)?;
+        Ok(self.put_sealed(id, sealed).await)
+    }
+
+    pub(crate) async fn put_absence(
+        self: &Arc<Self>,
+        id: &str,
+        life: Option<Duration>,
+    ) -> Result<Put, Error> {
+        let Some(life) = self.options.absence(life) else {
+            return Err(self.refuse("an absence needs a life of at least a millisecond; set absent_for"));
+        };
+        Ok(self.put_sealed(id, self.seal_absence(life)).await)
+    }
+
+    async fn put_sealed(self: &Arc<Self>, id: &str, sealed: Sealed) -> Put {
+        let (inner, id) = (self.clone(), Id::new(id));
+        let token = Token::roll(&self.shared.context.dice);
+        self.in_own_task(async move {
+            let claim = Change::Claim(token, inner.options.lease);
+            if inner.change_around(&id.key, claim).await.is_err() {
+                return Put::Deferred;
+            }
+            let fill = Settle::Fill { bytes: sealed.bytes, life: sealed.life.total() };
+            // A refusal means that a later change came in between, as if it had come right behind this put.
+            let put = inner.backend.settle(&id.key, token, fill).await;
+            inner.overtake(&id.key);
+            put.map_or(Put::Deferred, |_| Put::Stored)
+        })
+        .await
+        .unwrap_or(Put::Deferred)
+    }
+
+    /// Changes the store; overtakes what this process has and does before the change is sent, and again when
+    /// its answer is in, since what was read in between may be from before.
+    async fn change_around(&self, key: &str, change: Change) -> Result<(), Unavailable> {
+        self.overtake(key);
+        let changed = self.backend.change(key, change).await;
+        self.overtake(key);
+        self.record(Event::Changed { space: self.name.as_str() });
+        changed
+    }
+
+    /// Runs `work` to its end even if the caller goes away; `None` when the process ended it.
+    async fn in_own_task<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        self.shared.context.tasks.spawn(async move {
+            // The caller may have left; the change is done all the same.
+            drop(answer.send(work.await));
+        });
+        answered.await.ok()
+    }
+
+    pub(crate) fn refuse(&self, why: &str) -> Error {
+        Error::new(ErrorKind::Config, format!("cache {}: {why}", self.name))
+    }
+}

@@ -1,0 +1,245 @@
+//! The one object that an application opens: it hands out primitives, and shuts them down in order.
+
+use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    cache::{self, Bulkhead, Epoch, Leases, Memory, MemoryBackend, Shared, Site, Space, Waits},
+    clock::Clock,
+    codec::{Codec, MessagePack},
+    context::Context,
+    dice::Dice,
+    error::{Error, ErrorKind},
+    key::{App, Keys, Name},
+    observe::{Observe, Silent},
+    sync::Mutex,
+    tasks::Tasks,
+    wake::Wake,
+};
+
+/// How often what is past its deadline is removed; it is not used from its deadline on.
+const SWEEP: Duration = Duration::from_secs(5);
+
+/// The acceleration layer of one application in one process. Cheap to clone.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use forebay::Forebay;
+///
+/// let forebay = Forebay::builder("shop").memory().build().await?;
+/// let prices = forebay.cache::<u64>("catalog:price", Duration::from_secs(60)).build()?;
+/// prices.put("p-001", 12).await?;
+/// forebay.shutdown(Duration::from_secs(1)).await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Forebay {
+    site: Arc<Local>,
+}
+
+impl Forebay {
+    /// Begins a `Forebay` for the application `app` (`[a-z0-9._-]`, at most 64 characters), whose name is part
+    /// of every key.
+    pub fn builder(app: impl Into<String>) -> Builder {
+        Builder {
+            app: app.into(),
+            // Room for tens of thousands of usual entries, and small beside the service that it serves.
+            local_bytes: 64 << 20,
+            // As many loads as a database's pool commonly has connections, twice over.
+            outage_concurrency: 64,
+            clock: None,
+            dice: Dice::fair(),
+            observe: Arc::new(Silent),
+        }
+    }
+
+    /// Begins the cache of one space, whose values are fresh for `time_to_live`, written as MessagePack unless
+    /// its builder is told otherwise.
+    pub fn cache<V>(&self, space: &str, time_to_live: Duration) -> cache::Builder<V>
+    where
+        V: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        self.cache_with(space, time_to_live, MessagePack)
+    }
+
+    /// Begins the cache of one space, for values that only `codec` can write.
+    pub fn cache_with<V>(
+        &self,
+        space: &str,
+        time_to_live: Duration,
+        codec: impl Codec<V>,
+    ) -> cache::Builder<V>
+    where
+        V: Send + Sync + 'static,
+    {
+        cache::Builder::new(self.site.clone(), space, time_to_live, Arc::new(codec))
+    }
+
+    /// How much of the process-memory budget is used, in bytes.
+    pub fn local_bytes(&self) -> u64 {
+        self.site.shared.memory.weight()
+    }
+
+    /// Refuses further loads, waits at most `budget` for those that run, then ends them. What is cached can
+    /// still be read.
+    ///
+    /// Answers whether everything ended by itself.
+    pub async fn shutdown(&self, budget: Duration) -> bool {
+        let context = &self.site.shared.context;
+        let all = context.tasks.shut_down(&context.clock, budget).await;
+        if !all {
+            tracing::warn!(budget_ms = budget.as_millis(), "shutdown ended tasks that were over its budget");
+        }
+        all
+    }
+}
+
+impl fmt::Debug for Forebay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forebay").field("app", &self.site.shared.context.app).finish_non_exhaustive()
+    }
+}
+
+/// Builds a [`Forebay`].
+#[derive(Debug)]
+#[must_use = "a builder does nothing until build()"]
+pub struct Builder {
+    app: String,
+    local_bytes: u64,
+    outage_concurrency: usize,
+    clock: Option<Clock>,
+    dice: Dice,
+    observe: Arc<dyn Observe>,
+}
+
+impl Builder {
+    /// Keeps everything in this process. Default, and at present the only store.
+    pub fn memory(self) -> Self {
+        self
+    }
+
+    /// Sets the budget of process memory in bytes: values, the memory store's entries and running loads.
+    /// At least 64 KiB. Default: 64 MiB.
+    pub fn local_bytes(mut self, bytes: u64) -> Self {
+        self.local_bytes = bytes;
+        self
+    }
+
+    /// Sets how many loads run at a time that no lease bounds. Default: 64.
+    pub fn outage_concurrency(mut self, loads: usize) -> Self {
+        self.outage_concurrency = loads;
+        self
+    }
+
+    /// Sets the clock. Default: the machine's.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Sets where tokens, entry ids and jitter come from. Default: the operating system.
+    pub fn dice(mut self, dice: Dice) -> Self {
+        self.dice = dice;
+        self
+    }
+
+    /// Sets who is told what happens. Default: nobody.
+    pub fn observe(mut self, observe: impl Observe) -> Self {
+        self.observe = Arc::new(observe);
+        self
+    }
+
+    /// Builds the `Forebay`. Its tasks run on the runtime that this is called on.
+    ///
+    /// # Errors
+    ///
+    /// A misspelt application name, or a setting that could not work.
+    pub async fn build(self) -> Result<Forebay, Error> {
+        let app = App::new(self.app)?;
+        if self.local_bytes < 64 << 10 {
+            return Err(Error::new(ErrorKind::Config, "local_bytes is below 64 KiB; 64 MiB is the default"));
+        }
+        if self.outage_concurrency == 0 {
+            return Err(Error::new(ErrorKind::Config, "outage_concurrency is 0; at least one load must run"));
+        }
+        let context = Context {
+            app,
+            clock: self.clock.unwrap_or_else(Clock::real),
+            dice: self.dice,
+            tasks: Tasks::on(tokio::runtime::Handle::current()),
+            observe: self.observe,
+            wake: Wake::default(),
+        };
+        let site = Arc::new(Local {
+            leases: Arc::new(Leases::new(context.clock.clone())),
+            spaces: Mutex::default(),
+            shared: Shared {
+                memory: Arc::new(Memory::new(self.local_bytes)),
+                epoch: Arc::new(Epoch::default()),
+                waits: Arc::new(Waits::default()),
+                outage: Bulkhead::new(self.outage_concurrency),
+                context,
+            },
+        });
+        sweep(&site);
+        Ok(Forebay { site })
+    }
+}
+
+/// The memory store and what its primitives share.
+struct Local {
+    shared: Shared,
+    leases: Arc<Leases>,
+    spaces: Mutex<HashSet<Name>>,
+}
+
+impl Site for Local {
+    fn shared(&self) -> Shared {
+        self.shared.clone()
+    }
+
+    fn claim(&self, name: &Name) -> Result<(), Error> {
+        if self.spaces.lock().insert(name.clone()) {
+            return Ok(());
+        }
+        let why = format!("cache {name} was built before in this Forebay; clone that one");
+        Err(Error::new(ErrorKind::Config, why))
+    }
+
+    fn backend(&self, name: &Name, space: Space, options: &cache::Options) -> Arc<dyn cache::Backend> {
+        let context = &self.shared.context;
+        Arc::new(MemoryBackend {
+            name: name.clone(),
+            version: options.version,
+            space,
+            keys: Keys::new(context.app.clone()),
+            memory: self.shared.memory.clone(),
+            leases: self.leases.clone(),
+            clock: context.clock.clone(),
+            wake: context.wake.clone(),
+        })
+    }
+}
+
+/// Sweeps until shutdown, or until nobody has the `Forebay` any more.
+fn sweep(site: &Arc<Local>) {
+    let (weak, context) = (Arc::downgrade(site), site.shared.context.clone());
+    let Context { clock, tasks, .. } = context;
+    tasks.clone().spawn(async move {
+        loop {
+            tokio::select! {
+                () = clock.sleep(SWEEP) => {}
+                () = tasks.stopping() => return,
+            }
+            let Some(site) = weak.upgrade() else { return };
+            site.shared.memory.sweep(&clock);
+            site.leases.sweep();
+        }
+    });
+}

@@ -1,0 +1,37 @@
+//! An acceleration layer for APIs: what is slow or costly behind a service is asked once, not once per caller.
+//!
+//! # Map
+//!
+//! Imports point down only.
+//!
+//! | floor | modules | what they are |
+//! |---|---|---|
+//! | 7 | [`Forebay`] | opens the store, hands out primitives, shuts down |
+//! | 5 | [`cache`] | two levels, one load per miss |
+//! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
+//! | 1 | `expiring` | the map with deadlines under every memory backend |
+//! | 0 | [`clock`], [`codec`], [`dice`], [`key`], [`observe`], [`Subject`], [`Error`], … | values and the world |
+
+pub mod cache;
+pub mod clock;
+pub mod codec;
+mod context;
+mod counter;
+pub mod dice;
+mod error;
+mod expiring;
+mod forebay;
+mod hash;
+pub mod key;
+pub mod observe;
+mod subject;
+mod sync;
+mod tasks;
+mod wake;
+
+pub use self::{
+    error::{Error, ErrorKind},
+    forebay::{Builder, Forebay},
+    key::Fingerprint,
+    subject::Subject,
+};
