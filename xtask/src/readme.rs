@@ -1,0 +1,83 @@
+//! Runs the shell blocks of README.md as a reader would type them: in order, in one shell, from the root.
+
+use std::{collections::BTreeSet, fs, net::TcpListener};
+
+use anyhow::{Context, Result, ensure};
+
+use self::{
+    block::{Block, Mode},
+    shell::Session,
+};
+use crate::{process::Group, root, test::Outcome, totals::Totals};
+
+mod block;
+mod expect;
+mod shell;
+
+/// Each block counts as one test; the first that fails ends the run.
+pub(crate) fn run() -> Result<Outcome> {
+    let blocks = block::parse(&fs::read_to_string(root().join("README.md")).context("README.md")?)?;
+    ensure!(!blocks.is_empty(), "README.md has no ```sh block");
+    for port in ports(&blocks) {
+        TcpListener::bind(("127.0.0.1", port)).with_context(|| {
+            format!("the README uses port {port}, which is taken: stop what listens on 127.0.0.1:{port}")
+        })?;
+    }
+    let scratch = tempfile::tempdir()?;
+    let mut session = Session::start(scratch.path())?;
+    let mut servers = Vec::new();
+    let mut totals = Totals::default();
+    for block in &blocks {
+        println!("--- README.md:{}{}\n{}", block.line, block.mode, block.script.trim_end());
+        match play(block, &mut session, &mut servers) {
+            Ok(one) => totals += one,
+            Err(error) => {
+                println!("error: README.md:{}: {error:#}", block.line);
+                totals += Totals::FAILED;
+                return Ok(Outcome::Failed(totals));
+            }
+        }
+    }
+    Ok(Outcome::Passed(totals))
+}
+
+fn play(block: &Block, session: &mut Session, servers: &mut Vec<Group>) -> Result<Totals> {
+    match &block.mode {
+        Mode::Skip(_) => return Ok(Totals::SKIPPED),
+        Mode::Background(until) => {
+            servers.push(shell::serve(&session.script(block)?, until, block.expected.as_deref())?);
+        }
+        Mode::Foreground => {
+            let output = session.run(block)?;
+            if let Some(expected) = &block.expected {
+                let shown = expected.trim_end();
+                ensure!(
+                    expect::matches(expected, &output),
+                    "printed something else than the README says, which is:\n{shown}"
+                );
+            }
+        }
+    }
+    Ok(Totals::PASSED)
+}
+
+/// The ports of this machine that the blocks talk to.
+fn ports(blocks: &[Block]) -> BTreeSet<u16> {
+    let run = blocks.iter().filter(|block| !matches!(block.mode, Mode::Skip(_)));
+    run.flat_map(|block| ["127.0.0.1:", "localhost:"].map(|host| block.script.split(host).skip(1)))
+        .flatten()
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_ports_that_the_blocks_use() {
+        let text = "```sh\ncurl -s 127.0.0.1:7340/livez\ncurl http://localhost:7350/products/1\n```\n\
+                    <!-- readme-test: skip because it is not for you -->\n```sh\ncurl localhost:1\n```\n";
+        assert_eq!(ports(&block::parse(text).unwrap()), BTreeSet::from([7340, 7350]));
+    }
+}

@@ -1,0 +1,215 @@
+//! `cargo xtask test`: the steps of the one test command, run in order until one fails.
+
+use std::{
+    env,
+    path::PathBuf,
+    process::{Command, ExitCode},
+    time::Duration,
+};
+
+use anyhow::Result;
+
+use crate::{
+    packages,
+    process::{self, Group},
+    readme, root,
+    totals::Totals,
+};
+
+const STEPS: &[Step] = &[
+    Step::own("packages", "installs missing Debian packages, or says what to type", packages::ensure),
+    Step::cargo("format", "fmt --all --check"),
+    Step::cargo("lints", "clippy --workspace --all-targets --locked -- -D warnings"),
+    Step::tests("tests", "test --workspace --locked --no-fail-fast").env("FOREBAY_STORE", "memory"),
+    Step::tests("models", "test -p forebay --lib --locked models")
+        .env("RUSTFLAGS", "--cfg forebay_shuttle")
+        .target("shuttle"),
+    Step::cargo("docs", "doc --workspace --no-deps --locked").env("RUSTDOCFLAGS", "-D warnings"),
+    Step::own("readme", "runs the shell blocks of README.md", readme::run),
+];
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Outcome {
+    Passed(Totals),
+    Failed(Totals),
+    PackagesMissing,
+}
+
+impl Outcome {
+    pub(crate) fn passed() -> Self {
+        Self::Passed(Totals::default())
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    name: &'static str,
+    work: Work,
+    env: Option<(&'static str, &'static str)>,
+    target: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Work {
+    /// Arguments of cargo.
+    Cargo(&'static str),
+    /// The same, where at least one test has to run.
+    Tests(&'static str),
+    /// What it does, and the function that does it.
+    Own(&'static str, fn() -> Result<Outcome>),
+}
+
+impl Step {
+    const fn new(name: &'static str, work: Work) -> Self {
+        Self { name, work, env: None, target: None }
+    }
+
+    const fn cargo(name: &'static str, args: &'static str) -> Self {
+        Self::new(name, Work::Cargo(args))
+    }
+
+    const fn tests(name: &'static str, args: &'static str) -> Self {
+        Self::new(name, Work::Tests(args))
+    }
+
+    const fn own(name: &'static str, about: &'static str, work: fn() -> Result<Outcome>) -> Self {
+        Self::new(name, Work::Own(about, work))
+    }
+
+    const fn env(self, name: &'static str, value: &'static str) -> Self {
+        Self { env: Some((name, value)), ..self }
+    }
+
+    /// Builds in a folder of its own inside the target directory, where other flags would rebuild everything.
+    const fn target(self, folder: &'static str) -> Self {
+        Self { target: Some(folder), ..self }
+    }
+
+    fn describe(&self) -> String {
+        match self.work {
+            Work::Own(about, _) => about.into(),
+            Work::Cargo(args) | Work::Tests(args) => match self.env {
+                Some((name, value)) => format!("{name}=\"{value}\" cargo {args}"),
+                None => format!("cargo {args}"),
+            },
+        }
+    }
+
+    fn run(&self) -> Result<Outcome> {
+        match self.work {
+            Work::Own(_, work) => work(),
+            Work::Cargo(args) => Ok(match Group::spawn(&mut self.command(args))?.wait()?.success() {
+                true => Outcome::passed(),
+                false => Outcome::Failed(Totals::default()),
+            }),
+            Work::Tests(args) => self.count(args),
+        }
+    }
+
+    fn count(&self, args: &str) -> Result<Outcome> {
+        let (cargo, lines) = Group::spawn_reading(self.command(args), |line| println!("{line}"))?;
+        let success = cargo.wait()?.success();
+        let totals: Totals = lines.iter().map(|line| Totals::of_line(&line)).sum();
+        if success && totals.ran() == 0 {
+            println!("no test ran");
+        }
+        Ok(if success && totals.ran() > 0 { Outcome::Passed(totals) } else { Outcome::Failed(totals) })
+    }
+
+    fn command(&self, args: &str) -> Command {
+        let mut cargo = process::cargo();
+        cargo.args(args.split(' ')).envs(self.env).current_dir(root());
+        if let Some(folder) = self.target {
+            let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+            cargo.env("CARGO_TARGET_DIR", target.join(folder));
+        }
+        cargo
+    }
+}
+
+pub(crate) fn list() -> ExitCode {
+    for step in STEPS {
+        println!("{:<10} {}", step.name, step.describe());
+    }
+    ExitCode::SUCCESS
+}
+
+pub(crate) fn run() -> Result<ExitCode> {
+    run_steps(STEPS)
+}
+
+fn run_steps(steps: &[Step]) -> Result<ExitCode> {
+    let mut totals = Totals::default();
+    let mut table = Vec::new();
+    let mut exit = ExitCode::SUCCESS;
+    for step in steps {
+        println!("\n==> {}: {}", step.name, step.describe());
+        let started = process::now();
+        let outcome = step.run().unwrap_or_else(|error| {
+            println!("error: {error:#}");
+            Outcome::Failed(Totals::default())
+        });
+        table.push(row(step.name, started.elapsed(), outcome));
+        println!("<== {}", table[table.len() - 1]);
+        totals += counted(outcome);
+        exit = exit_code(outcome);
+        if !matches!(outcome, Outcome::Passed(_)) {
+            break;
+        }
+    }
+    table.extend(steps.iter().skip(table.len()).map(|step| format!("{:<10}        not run", step.name)));
+    println!("\n{}\n\n{totals}", table.join("\n"));
+    Ok(exit)
+}
+
+/// A step that fails without a failed test counts as one, so that the totals never look well when it is not.
+fn counted(outcome: Outcome) -> Totals {
+    match outcome {
+        Outcome::Passed(totals) => totals,
+        Outcome::Failed(totals) => Totals { failed: totals.failed.max(1), ..totals },
+        Outcome::PackagesMissing => Totals::default(),
+    }
+}
+
+fn exit_code(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Outcome::Passed(_) => ExitCode::SUCCESS,
+        Outcome::Failed(_) => ExitCode::FAILURE,
+        Outcome::PackagesMissing => ExitCode::from(2),
+    }
+}
+
+fn row(name: &str, took: Duration, outcome: Outcome) -> String {
+    let verdict = match outcome {
+        Outcome::Passed(totals) if totals == Totals::default() => "ok".into(),
+        Outcome::Passed(totals) => format!("ok      {totals}"),
+        Outcome::Failed(_) => format!("FAILED  {}", counted(outcome)),
+        Outcome::PackagesMissing => "packages missing".into(),
+    };
+    format!("{name:<10} {:>7.1} s  {verdict}", took.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAILS: Step = Step::own("fails", "", || Ok(Outcome::Failed(Totals::PASSED)));
+    const PANICS: Step = Step::own("panics", "", || panic!("a step after a failed one was run"));
+
+    #[test]
+    fn stops_at_the_first_failure() {
+        assert_eq!(run_steps(&[FAILS, PANICS]).unwrap(), ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn missing_packages_have_an_exit_code_of_their_own() {
+        let missing = Step::own("packages", "", || Ok(Outcome::PackagesMissing));
+        assert_eq!(run_steps(&[missing, PANICS]).unwrap(), ExitCode::from(2));
+    }
+
+    #[test]
+    fn a_failed_step_counts_as_a_failed_test() {
+        assert_eq!(counted(Outcome::Failed(Totals::PASSED)), Totals { passed: 1, failed: 1, skipped: 0 });
+    }
+}
