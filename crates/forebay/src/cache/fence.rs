@@ -17,7 +17,7 @@ impl Epoch {
     }
 
     /// Makes all that is stored by now suspect.
-    #[cfg(test)]
+    #[cfg(all(test, forebay_shuttle))]
     pub(crate) fn advance(&self) {
         self.0.fetch_add(1, SeqCst);
     }

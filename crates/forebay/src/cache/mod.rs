@@ -26,7 +26,7 @@ mod loading;
 mod local;
 mod lookup;
 mod memory;
-#[cfg(test)]
+#[cfg(all(test, forebay_shuttle))]
 mod models;
 mod options;
 mod queue;

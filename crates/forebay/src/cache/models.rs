@@ -1,1 +1,226 @@
-//! Models
+//! Models of the shipped state machines, run over many interleavings by the shuttle checker.
+//!
+//! A model that cannot turn red proves nothing: each names the change that turns it red.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures::FutureExt;
+use shuttle::{check_random, thread};
+
+use super::{
+    backend::{Answer as Asked, Backend, Change, Leased, Request, Settle, Stored},
+    bulkhead::Bulkhead,
+    entry::{Entry, Source},
+    fence::{Epoch, Fence},
+    flight::{Answer, Flight, Outcome, Patience, Seat, Verdict},
+    flights::{Boarding, Flights},
+    inner::{Inner, Opened, Shared},
+    local::Memory,
+    options::Options,
+    stats::Counts,
+    token::Token,
+    waits::Waits,
+};
+use crate::{
+    clock::Clock,
+    codec::Raw,
+    context::Context,
+    dice::Dice,
+    key::{App, Name},
+    observe::Silent,
+    sync::atomic::AtomicU64,
+    tasks::Tasks,
+    wake::Wake,
+};
+
+const RUNS: usize = 5_000;
+const LIFE: Duration = Duration::from_secs(60);
+
+/// A store that no model asks.
+struct Unasked;
+
+impl Backend for Unasked {
+    fn read<'a>(&'a self, _: &'a str) -> Asked<'a, Option<Stored>> {
+        unreachable!("models do not ask the store")
+    }
+
+    fn lease<'a>(&'a self, _: &'a str, _: Request) -> Asked<'a, Leased> {
+        unreachable!("models do not ask the store")
+    }
+
+    fn settle<'a>(&'a self, _: &'a str, _: Token, _: Settle) -> Asked<'a, bool> {
+        unreachable!("models do not ask the store")
+    }
+
+    fn change<'a>(&'a self, _: &'a str, _: Change) -> Asked<'a, ()> {
+        unreachable!("models do not ask the store")
+    }
+
+    fn wake_name(&self, id: &str) -> String {
+        id.into()
+    }
+}
+
+fn inner(runtime: &tokio::runtime::Runtime) -> Arc<Inner<Bytes>> {
+    let (clock, _) = Clock::manual();
+    let shared = Shared {
+        context: Context {
+            app: App::new("model").unwrap(),
+            clock,
+            dice: Dice::seeded(1),
+            tasks: Tasks::on(runtime.handle().clone()),
+            observe: Arc::new(Silent),
+            wake: Wake::default(),
+        },
+        memory: Arc::new(Memory::new(1 << 20)),
+        epoch: Arc::new(Epoch::default()),
+        waits: Arc::new(Waits::default()),
+        outage: Bulkhead::new(1),
+    };
+    Arc::new(Inner {
+        name: Name::new("model").unwrap(),
+        space: shared.memory.space(),
+        options: Options::new(LIFE),
+        codec: Arc::new(Raw),
+        backend: Arc::new(Unasked),
+        flights: Flights::new(),
+        bulkhead: None,
+        breaker: None,
+        counts: Counts::default(),
+        mean: AtomicU64::new(0),
+        shared,
+    })
+}
+
+fn answer() -> Answer<Bytes> {
+    Answer::Present(Entry {
+        value: Arc::new(Bytes::from_static(b"old")),
+        age: Duration::ZERO,
+        fresh_for: LIFE,
+        source: Source::Loaded,
+        validator: None,
+        id: 1,
+    })
+}
+
+fn opened() -> Opened<Bytes> {
+    Opened { answer: answer(), id: 1, fresh_for: LIFE, bytes: 3 }
+}
+
+/// Begins the flight of `a`, or joins it.
+fn board(inner: &Inner<Bytes>) -> (Arc<Flight<Bytes>>, bool) {
+    match inner.flights.board("a", || inner.new_flight(true)) {
+        Boarding::Lead(flight) => (flight, true),
+        Boarding::Join(flight) => (flight, false),
+    }
+}
+
+fn seat(inner: &Inner<Bytes>, leads: bool) -> Seat {
+    Seat { arrived: inner.flights.arrive(), fresh: false, takes_lease: false, leads }
+}
+
+/// Runs a model in a runtime that it does not use, since tasks need one to be made for.
+fn check(model: impl Fn(Arc<Inner<Bytes>>) + Send + Sync + 'static) {
+    let runtime = Arc::new(tokio::runtime::Builder::new_current_thread().build().unwrap());
+    check_random(move || model(inner(&runtime)), RUNS);
+}
+
+/// Red when `Fence::pass` looks at the cut before it takes the lock, or `overtake` removes before it cuts.
+#[test]
+fn what_was_overtaken_never_stays_in_process_memory() {
+    check(|inner| {
+        let (flight, _) = board(&inner);
+        let filler = inner.clone();
+        let fill = thread::spawn(move || filler.memorize("a", &flight.fence, &opened()));
+        inner.overtake("a");
+        fill.join().unwrap();
+        assert!(inner.recall("a").is_none());
+    });
+}
+
+/// Red when an entry is stamped with the epoch of its insertion rather than of its fence.
+#[test]
+fn what_was_asked_for_in_an_earlier_epoch_is_never_trusted() {
+    check(|inner| {
+        let fence = Fence::raise(&inner.shared.epoch);
+        let filler = inner.clone();
+        let fill = thread::spawn(move || filler.memorize("a", &fence, &opened()));
+        inner.shared.epoch.advance();
+        fill.join().unwrap();
+        assert!(inner.recall("a").is_none());
+    });
+}
+
+/// Red when `detach` leaves the flight among the flights, or an accepted answer serves a detached flight.
+#[test]
+fn who_comes_after_an_invalidation_is_never_served_by_a_load_from_before() {
+    check(|inner| {
+        let (flight, _) = board(&inner);
+        flight.load(inner.flights.depart());
+        let leader = inner.clone();
+        let load = thread::spawn(move || {
+            flight.loaded(answer());
+            let accepted = flight.is_attached();
+            leader.memorize("a", &flight.fence, &opened());
+            leader.flights.end("a", &flight);
+            flight.finish(Outcome::Loaded { accepted });
+        });
+        inner.overtake("a");
+        let seat = seat(&inner, false);
+        assert!(inner.recall("a").is_none());
+        let (flight, leads) = board(&inner);
+        assert!(leads, "the flight from before is still there");
+        assert!(matches!(flight.verdict(seat, Patience::default()), Verdict::Pending));
+        load.join().unwrap();
+    });
+}
+
+/// Red when `verdict` serves a caller from after the load began by a load that was not accepted.
+#[test]
+fn who_comes_during_a_load_is_served_only_if_that_load_is_accepted() {
+    check(|inner| {
+        let (flight, _) = board(&inner);
+        flight.load(inner.flights.depart());
+        let late = seat(&inner, false);
+        assert!(flight.board());
+        let changer = inner.clone();
+        let change = thread::spawn(move || changer.overtake("a"));
+        flight.loaded(answer());
+        let accepted = flight.is_attached();
+        flight.finish(Outcome::Loaded { accepted });
+        match flight.verdict(late, Patience::default()) {
+            Verdict::Served(_) => assert!(accepted),
+            verdict => assert!(matches!(verdict, Verdict::Next), "{verdict:?}"),
+        }
+        change.join().unwrap();
+    });
+}
+
+/// Red when `board` takes no notice of a flight's end, or `leave` counts and decides in two steps.
+#[test]
+fn nobody_boards_a_flight_that_everybody_has_left() {
+    check(|inner| {
+        let (first, _) = board(&inner);
+        let leaver = first.clone();
+        let leave = thread::spawn(move || leaver.leave());
+        let (second, leads) = board(&inner);
+        leave.join().unwrap();
+        // Either it was kept alive by the second caller, or that one leads another.
+        assert_eq!(leads, !Arc::ptr_eq(&first, &second));
+        assert_eq!(leads, first.abandoned.notified().now_or_never().is_some());
+    });
+}
+
+/// Red when `enter` looks for the circle before it takes the lock under which it records the wait.
+#[test]
+fn two_loads_that_ask_for_each_other_never_both_wait() {
+    check(|inner| {
+        let waits = inner.shared.waits.clone();
+        let (a, b) = (waits.number(), waits.number());
+        let other = waits.clone();
+        let asks = thread::spawn(move || other.enter(b, a).map(std::mem::forget).is_some());
+        let waits_for_b = waits.enter(a, b).map(std::mem::forget).is_some();
+        assert!(!(asks.join().unwrap() && waits_for_b));
+    });
+}

@@ -1,0 +1,75 @@
+//! A hit in process memory allocates nothing and reads no clock but the coarse one.
+
+use std::{
+    alloc::System,
+    convert::Infallible,
+    future::Future,
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use forebay::{
+    Forebay,
+    cache::Load,
+    clock::{Clock, TimeSource},
+};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// A clock that stands still, and panics when it is read while that is forbidden.
+#[derive(Default)]
+struct Forbidding(AtomicBool);
+
+impl TimeSource for Forbidding {
+    fn now(&self) -> Duration {
+        assert!(!self.0.load(SeqCst), "the precise clock was read");
+        Duration::from_secs(1)
+    }
+
+    fn sleep(&self, _: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => panic!("a hit never waits"),
+    }
+}
+
+async fn number(load: Load<u64>) -> Result<u64, Infallible> {
+    Ok(load.id().len() as u64)
+}
+
+// The only test of this program: another would allocate beside it.
+#[tokio::test(flavor = "current_thread")]
+async fn ten_thousand_hits_allocate_nothing_and_read_no_precise_clock() {
+    let time = Arc::new(Forbidding::default());
+    let clock = Clock::from_source(time.clone());
+    clock.tick();
+    let forebay = Forebay::builder("hits").memory().clock(clock).build().await.unwrap();
+    let cache = forebay.cache::<u64>("numbers", Duration::from_secs(60)).build().unwrap();
+    let ids: Vec<String> = (0..100).map(|n| format!("p-{n:04}-straße")).collect();
+    for id in &ids {
+        cache.get_or_load(id, number).await.unwrap();
+    }
+
+    time.0.store(true, SeqCst);
+    let region = Region::new(ALLOCATOR);
+    for id in ids.iter().cycle().take(10_000) {
+        assert_eq!(*at_once(cache.get_or_load(id, number)).unwrap(), id.len() as u64);
+    }
+    let change = region.change();
+    time.0.store(false, SeqCst);
+
+    assert_eq!((change.allocations, change.reallocations), (0, 0), "{change:?}");
+    assert_eq!(cache.stats().memory_hits, 10_000);
+}
