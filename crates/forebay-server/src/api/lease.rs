@@ -1,0 +1,158 @@
+//! `/v1/cache/{space}/{id}/lease`: one load per miss, for clients in any language.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use forebay::cache::{Filled, Lease, Loaded, Lookup, Returned};
+use serde_json::json;
+
+use super::{
+    answer::{self, Outcome, Part, marks},
+    asked::{Asked, AskedAgain},
+    written::Written,
+};
+use crate::{
+    app::Shared,
+    content::Content,
+    error::{Kind, Problem},
+    extract::{self, FOREBAY_LEASE, HeldToken, Query, Target},
+};
+
+const FOREBAY_LEASE_MS: HeaderName = HeaderName::from_static("forebay-lease-ms");
+
+/// Answers the value, or grants the lease to load it, or waits for whoever has it.
+pub(crate) async fn take(
+    State(app): State<Shared>,
+    Target { space, id }: Target,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    Query::read(&uri, &[])?;
+    let asked: Asked = extract::json(body, &headers).await?;
+    let lookup = space.cache.lookup(&id, asked.wait(&space)?).lease(asked.life(&space)?);
+    let found = tokio::select! {
+        biased;
+        found = lookup.into_future() => found,
+        () = app.draining.cancelled() => Lookup::Busy { retry_after: Duration::ZERO },
+    };
+    Ok(match found {
+        Lookup::Hit(entry) => answer::found(&entry),
+        Lookup::Absent => answer::absent(),
+        Lookup::Lease(lease) => granted(lease),
+        Lookup::Busy { retry_after } => {
+            let problem = Problem::new(Kind::Busy, "the wait is over and the load is not; ask again");
+            (marks(Outcome::Busy, &[Part::Forward("miss")]), problem.retry_after(retry_after)).into_response()
+        }
+        Lookup::Failed { retry_after } => {
+            let problem = Problem::new(Kind::LoadFailed, "the origin is left alone for a moment");
+            (marks(Outcome::Miss, &[Part::Forward("miss")]), problem.retry_after(retry_after)).into_response()
+        }
+    })
+}
+
+/// Hands the lease over. Until here a client that goes away gives it back; from here on it holds for its life.
+fn granted(lease: Lease<Content>) -> Response {
+    let lease_ms = millis(lease.life());
+    if let Some(entry) = lease.stale() {
+        let mut response = answer::found_stale(entry);
+        let token = HeaderValue::try_from(lease.into_token().to_string());
+        let mut token = token.expect("a token is visible ASCII");
+        token.set_sensitive(true);
+        response.headers_mut().insert(FOREBAY_LEASE, token);
+        response.headers_mut().insert(FOREBAY_LEASE_MS, lease_ms.into());
+        return response;
+    }
+    let shared = lease.shared();
+    let mut members = json!({ "lease": lease.into_token().to_string(), "lease_ms": lease_ms });
+    if !shared {
+        members["shared"] = false.into();
+    }
+    (StatusCode::CREATED, marks(Outcome::Miss, &[Part::Forward("miss")]), answer::json(&members))
+        .into_response()
+}
+
+/// Stores what the holder loaded, or with `absent=1` that there is nothing.
+pub(crate) async fn fill(
+    Target { space, id }: Target,
+    HeldToken(token): HeldToken,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let written = Written::read(&uri, &headers, body, &space).await;
+    let lease = space.cache.resume(&id, token);
+    let filled = match written {
+        Ok(Written::Value(loaded)) => lease.fill(loaded).await?,
+        Ok(Written::Absence(life)) => lease.absent_for(life).await?,
+        Err(problem) if problem.kind() == Kind::TooLarge => {
+            leave_unshared(lease).await;
+            return Err(problem);
+        }
+        Err(problem) => return Err(problem),
+    };
+    match filled {
+        Filled::Stored => Ok(answer::stored()),
+        Filled::Unshared => Ok(StatusCode::NO_CONTENT.into_response()),
+        Filled::Deferred => Ok(StatusCode::ACCEPTED.into_response()),
+        Filled::Lost => Err(lost("nothing is stored")),
+    }
+}
+
+/// Lets nobody wait for a value that is too large: each loads for itself.
+async fn leave_unshared(lease: Lease<Content>) {
+    let nothing = Content { content_type: None, bytes: Bytes::new() };
+    if let Err(error) = lease.fill(Loaded::new(nothing).do_not_store()).await {
+        tracing::warn!(%error, "those who wait are not told that the value is too large");
+    }
+}
+
+/// Holds the lease for longer.
+pub(crate) async fn renew(
+    Target { space, id }: Target,
+    HeldToken(token): HeldToken,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    Query::read(&uri, &[])?;
+    let asked: AskedAgain = extract::json(body, &headers).await?;
+    let life = asked.life(&space)?;
+    settled(space.cache.resume(&id, token).renew(life).await)?;
+    Ok(answer::json(&json!({ "lease_ms": millis(life) })))
+}
+
+/// Ends the lease without a value; with `failed=1` the origin is then left alone for a moment.
+pub(crate) async fn give_back(
+    Target { space, id }: Target,
+    HeldToken(token): HeldToken,
+    uri: Uri,
+) -> Result<StatusCode, Problem> {
+    let failed = Query::read(&uri, &["failed"])?.flag("failed")?;
+    let lease = space.cache.resume(&id, token);
+    settled(if failed { lease.fail().await } else { lease.release().await })?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn settled(returned: Returned) -> Result<(), Problem> {
+    match returned {
+        Returned::Done => Ok(()),
+        Returned::Lost => Err(lost("nothing is changed")),
+        Returned::Unavailable => Err(Problem::new(Kind::RedisUnavailable, "the lease may still be held")),
+    }
+}
+
+fn lost(consequence: &str) -> Problem {
+    let detail = format!("it ended, or the id was invalidated or put meanwhile; {consequence}");
+    Problem::new(Kind::LeaseLost, detail)
+}
+
+fn millis(life: Duration) -> u64 {
+    u64::try_from(life.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,8 @@
+//! The calls, one file per resource.
+
+mod answer;
+mod asked;
+pub(crate) mod cache;
+pub(crate) mod health;
+pub(crate) mod lease;
+mod written;

@@ -1,0 +1,78 @@
+//! What a client writes: a value or its absence, with the lives that its query gives.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, Uri, header::CONTENT_TYPE},
+};
+use bytes::Bytes;
+use forebay::cache::Loaded;
+
+use crate::{
+    content::Content,
+    error::{Kind, Problem},
+    extract::{self, Query},
+    spaces::Space,
+};
+
+/// What is to be stored.
+#[derive(Debug)]
+pub(super) enum Written {
+    Value(Loaded<Content>),
+    /// That there is nothing, for so long.
+    Absence(Duration),
+}
+
+impl Written {
+    /// Reads query and body; what they do not say is as the space is configured.
+    pub(super) async fn read(
+        uri: &Uri,
+        headers: &HeaderMap,
+        body: Body,
+        space: &Space,
+    ) -> Result<Self, Problem> {
+        let query = Query::read(uri, &["ttl_ms", "stale_ms", "absent"])?;
+        let life = query.life("ttl_ms")?;
+        let stale_for = query.millis("stale_ms")?;
+        if query.flag("absent")? {
+            if stale_for.is_some() {
+                return Err(Problem::new(Kind::InvalidQuery, "`stale_ms` does not go with `absent=1`"));
+            }
+            let absent_for = life.or(space.absent_for).ok_or_else(|| no_life("absent_for", space))?;
+            nothing(body, headers).await?;
+            return Ok(Self::Absence(absent_for));
+        }
+        let time_to_live = life.or(space.time_to_live).ok_or_else(|| no_life("time_to_live", space))?;
+        let content = content(body, headers, space.cache.options().max_bytes).await?;
+        let loaded = Loaded::new(content).time_to_live(time_to_live);
+        Ok(Self::Value(match stale_for {
+            Some(life) => loaded.stale_for(life),
+            None => loaded,
+        }))
+    }
+}
+
+fn no_life(setting: &str, space: &Space) -> Problem {
+    let name = space.cache.space();
+    let detail = format!(
+        "give `ttl_ms` in the query, or set `{setting}` under [cache.spaces.\"{name}\"] in the server's file"
+    );
+    Problem::new(Kind::NoTimeToLive, detail)
+}
+
+async fn nothing(body: Body, headers: &HeaderMap) -> Result<(), Problem> {
+    match extract::content(body, headers, 0).await {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Problem::new(Kind::InvalidBody, "`absent=1` takes no body")),
+    }
+}
+
+async fn content(body: Body, headers: &HeaderMap, most: usize) -> Result<Content, Problem> {
+    let content_type = headers.get(CONTENT_TYPE).map(|value| value.to_str().map(str::to_owned)).transpose();
+    let content_type = content_type
+        .map_err(|_| Problem::new(Kind::InvalidHeader, "the header `Content-Type` is not ASCII"))?;
+    let bytes = extract::content(body, headers, most).await?;
+    // A copy: what was read is a slice of the connection's buffer, which the cache would keep and not count.
+    Ok(Content { content_type, bytes: Bytes::copy_from_slice(&bytes) })
+}

@@ -1,0 +1,47 @@
+//! What every request can reach.
+
+use std::{sync::Arc, time::Duration};
+
+use forebay::Forebay;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    config::{Config, ConfigError},
+    middleware::Tokens,
+    spaces::Spaces,
+};
+
+/// The running application. Handlers share it as `State<Shared>`.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) forebay: Forebay,
+    pub(crate) spaces: Spaces,
+    pub(crate) tokens: Tokens,
+    pub(crate) request_deadline: Duration,
+    /// Cancelled when the server begins to shut down.
+    pub(crate) draining: CancellationToken,
+}
+
+pub(crate) type Shared = Arc<App>;
+
+impl App {
+    /// Opens the store and makes the declared spaces.
+    pub(crate) async fn start(config: &Config) -> Result<Shared, ConfigError> {
+        let mut builder = Forebay::builder(&config.app).memory();
+        if let Some(bytes) = config.cache.local_bytes {
+            builder = builder.local_bytes(bytes);
+        }
+        if let Some(loads) = config.cache.outage_concurrency {
+            builder = builder.outage_concurrency(loads);
+        }
+        let forebay = builder.build().await.map_err(|error| config.refuse(format!("`app`: {error}")))?;
+        let spaces = Spaces::declare(forebay.clone(), config)?;
+        Ok(Arc::new(Self {
+            forebay,
+            spaces,
+            tokens: Tokens::new(&config.auth),
+            request_deadline: config.request_deadline(),
+            draining: CancellationToken::new(),
+        }))
+    }
+}

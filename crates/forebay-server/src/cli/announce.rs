@@ -1,0 +1,33 @@
+//! What the server says when it is up.
+
+use std::{
+    io::{self, Write},
+    net::SocketAddr,
+};
+
+use crate::config::Config;
+
+/// Prints where the server listens, on which store, and what to try.
+pub(super) fn announce(address: &SocketAddr, config: &Config) {
+    let base = format!("http://{address}");
+    let (who, token) = match config.auth.tokens.is_empty() {
+        true => ("this machine, without a token", ""),
+        false => ("whoever has a token; put yours into $TOKEN", r#" -H "Authorization: Bearer $TOKEN""#),
+    };
+    let text = format!(
+        r#"forebay listens on {base}
+Application `{app}`, memory store: nothing outlives this process. Open to {who}.
+
+Keep a value for a minute, and read it:
+  curl{token} -X PUT --data hello '{base}/v1/cache/demo/greeting?ttl_ms=60000'
+  curl{token} -i {base}/v1/cache/demo/greeting
+Take the lease of a missing value, and fill it; whoever asks for the lease meanwhile waits for the value:
+  curl{token} -X PUT --data loaded -H "Forebay-Lease: $(curl{token} -s -X POST {base}/v1/cache/demo/slow/lease | cut -d'"' -f4)" '{base}/v1/cache/demo/slow/lease?ttl_ms=60000'
+"#,
+        app = config.app,
+    );
+    // Whoever closed the output does not want to read it; that is no reason not to run.
+    if let Err(error) = io::stdout().write_all(text.as_bytes()) {
+        tracing::debug!(%error, "nobody reads the announcement");
+    }
+}

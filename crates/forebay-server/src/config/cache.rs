@@ -1,0 +1,153 @@
+//! The table `[cache]`: the budget of process memory, and the spaces with their options.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use forebay::cache::{self, Abandoned, OriginBreaker, Refresh};
+use serde::Deserialize;
+
+use super::{WAIT, period::Period};
+use crate::content::Content;
+
+/// Settings of the cache as a whole. File only.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Cache {
+    /// How many bytes process memory may hold. Default: the library's 64 MiB.
+    pub(crate) local_bytes: Option<u64>,
+    /// How many loads may run without a lease from Redis. Default: the library's 64.
+    pub(crate) outage_concurrency: Option<usize>,
+    /// The spaces that are declared. Others are made when they are first used.
+    pub(crate) spaces: BTreeMap<String, Space>,
+}
+
+/// Options of a space, by the names that the library's builder gives them. Defaults: the library's.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Space {
+    version: Option<u32>,
+    time_to_live: Option<Period>,
+    jitter: Option<f64>,
+    stale_for: Option<Period>,
+    absent_for: Option<Period>,
+    local_time_to_live: Option<Period>,
+    refresh: Option<RefreshName>,
+    load_timeout: Option<Period>,
+    patience: Option<Period>,
+    lease: Option<Period>,
+    wait: Option<Period>,
+    origin_breaker: Option<Breaker>,
+    load_concurrency: Option<usize>,
+    failure_for: Option<Period>,
+    abandoned: Option<AbandonedName>,
+    compress_above: Option<usize>,
+    max_bytes: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RefreshName {
+    Never,
+    Stale,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AbandonedName {
+    Finish,
+    Cancel,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Breaker {
+    failures: usize,
+    window: Period,
+    pause: Period,
+}
+
+impl Cache {
+    /// The declared space whose callers may wait longest, and how long.
+    pub(super) fn longest_wait(&self) -> Option<(&str, Duration)> {
+        let waits = self.spaces.iter().map(|(name, space)| (name.as_str(), space.longest_wait()));
+        waits.max_by_key(|(_, wait)| *wait)
+    }
+}
+
+impl Space {
+    /// A space that nobody declared.
+    pub(crate) fn undeclared(wait: Duration) -> Self {
+        Self { wait: Some(Period(wait)), ..Self::default() }
+    }
+
+    /// How long an entry is fresh whose writer does not say.
+    pub(crate) fn time_to_live(&self) -> Option<Duration> {
+        self.time_to_live.map(|period| period.0)
+    }
+
+    /// How long an absence is remembered whose writer does not say.
+    pub(crate) fn absent_for(&self) -> Option<Duration> {
+        self.absent_for.map(|period| period.0)
+    }
+
+    fn longest_wait(&self) -> Duration {
+        self.wait.or(self.load_timeout).map_or(WAIT, |period| period.0)
+    }
+
+    /// Hands the options to the library, which refuses what does not fit together.
+    pub(crate) fn apply(&self, builder: cache::Builder<Content>) -> cache::Builder<Content> {
+        type Builder = cache::Builder<Content>;
+        let builder = set(builder, self.version, Builder::version);
+        let builder = set(builder, self.jitter, Builder::jitter);
+        let builder = set(builder, self.stale_for, Builder::stale_for);
+        let builder = set(builder, self.absent_for, Builder::absent_for);
+        let builder = set(builder, self.local_time_to_live, Builder::local_time_to_live);
+        let builder = set(builder, self.refresh, Builder::refresh);
+        let builder = set(builder, self.load_timeout, Builder::load_timeout);
+        let builder = set(builder, self.patience, Builder::patience);
+        let builder = set(builder, self.lease, Builder::lease);
+        let builder = set(builder, self.wait, Builder::wait);
+        let builder = set(builder, self.origin_breaker, Builder::origin_breaker);
+        let builder = set(builder, self.load_concurrency, Builder::load_concurrency);
+        let builder = set(builder, self.failure_for, Builder::failure_for);
+        let builder = set(builder, self.abandoned, Builder::abandoned);
+        let builder = set(builder, self.compress_above, Builder::compress_above);
+        set(builder, self.max_bytes, Builder::max_bytes)
+    }
+}
+
+fn set<B, F: Into<T>, T>(builder: B, option: Option<F>, setter: impl FnOnce(B, T) -> B) -> B {
+    match option {
+        Some(value) => setter(builder, value.into()),
+        None => builder,
+    }
+}
+
+impl From<Period> for Duration {
+    fn from(period: Period) -> Self {
+        period.0
+    }
+}
+
+impl From<RefreshName> for Refresh {
+    fn from(name: RefreshName) -> Self {
+        match name {
+            RefreshName::Never => Self::Never,
+            RefreshName::Stale => Self::Stale,
+        }
+    }
+}
+
+impl From<AbandonedName> for Abandoned {
+    fn from(name: AbandonedName) -> Self {
+        match name {
+            AbandonedName::Finish => Self::Finish,
+            AbandonedName::Cancel => Self::Cancel,
+        }
+    }
+}
+
+impl From<Breaker> for OriginBreaker {
+    fn from(Breaker { failures, window, pause }: Breaker) -> Self {
+        Self { failures, window: window.0, pause: pause.0 }
+    }
+}

@@ -1,0 +1,92 @@
+//! The settings: read from flags, variables and a file, checked as a whole before anything starts.
+//!
+//! A flag beats a variable, a variable beats the file. There is one struct per concern; what is named nowhere
+//! else is refused by its full name.
+
+mod auth;
+mod cache;
+mod file;
+mod flags;
+mod listen;
+mod period;
+mod server;
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+pub(crate) use auth::{Auth, Hash, Scope};
+pub(crate) use cache::{Cache, Space};
+use file::File;
+pub(crate) use flags::Flags;
+use server::Server;
+
+const APP: &str = "forebay";
+const LISTEN: &str = "127.0.0.1:7340";
+
+/// For how long callers of a space may wait, where the space does not say.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// All settings, checked.
+#[derive(Debug)]
+pub(crate) struct Config {
+    /// The application's name, first part of every key: `--app`, `FOREBAY_APP`, `app`. Default: `forebay`.
+    pub(crate) app: String,
+    /// Where to listen: `--listen`, `FOREBAY_LISTEN`, `listen`. Default: `127.0.0.1:7340`.
+    pub(crate) listen: Vec<SocketAddr>,
+    pub(crate) server: Server,
+    pub(crate) cache: Cache,
+    pub(crate) auth: Auth,
+    file: Option<PathBuf>,
+}
+
+/// A setting that cannot be used, in words that name it, its place and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ConfigError(String);
+
+impl Config {
+    /// Reads and checks every setting.
+    pub(crate) fn load(flags: Flags) -> Result<Self, ConfigError> {
+        let file = match &flags.config {
+            Some(path) => File::read(path)?,
+            None => File::default(),
+        };
+        flags.refuse_redis(&file)?;
+        let listen = flags.listen.or(file.listen).unwrap_or_else(|| LISTEN.to_owned());
+        let config = Self {
+            app: flags.app.or(file.app).unwrap_or_else(|| APP.to_owned()),
+            listen: listen::resolve(&listen)?,
+            server: file.server,
+            cache: file.cache,
+            auth: file.auth,
+            file: flags.config,
+        };
+        config.check(&listen)?;
+        Ok(config)
+    }
+
+    fn check(&self, listen: &str) -> Result<(), ConfigError> {
+        self.auth.check().map_err(|message| self.refuse(message))?;
+        if self.auth.tokens.is_empty() {
+            listen::require_loopback(listen, &self.listen)?;
+        }
+        self.server.check(&self.cache).map_err(|message| self.refuse(message))
+    }
+
+    /// An error that blames a setting of the file.
+    pub(crate) fn refuse(&self, message: String) -> ConfigError {
+        match &self.file {
+            Some(path) => ConfigError(format!("{}: {message}", path.display())),
+            None => ConfigError(message),
+        }
+    }
+
+    /// How long a request may take.
+    pub(crate) fn request_deadline(&self) -> Duration {
+        self.server.request_deadline(&self.cache)
+    }
+
+    /// For how long callers of a space that nobody declared may wait: within the deadline.
+    pub(crate) fn undeclared_wait(&self) -> Duration {
+        WAIT.min(self.request_deadline().mul_f32(0.9))
+    }
+}

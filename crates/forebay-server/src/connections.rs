@@ -1,0 +1,63 @@
+//! Connections: accepted until the server shuts down, each with a bound on how long its headers may take.
+
+use std::{io, time::Duration};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use tokio::{net::TcpListener, net::TcpStream, time::sleep};
+
+/// How long a connection may take to send the headers of its next request, idle time included.
+///
+/// Longer than the 90 s for which the common clients keep an idle connection: who closes first must be the
+/// client, which otherwise sends a request into a connection that is just being closed.
+const HEADERS: Duration = Duration::from_secs(100);
+
+/// Serves what comes in until `stop`. The answer waits for the connections that are open then.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) -> GracefulShutdown {
+    let open = GracefulShutdown::new();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => attend(stream, &http, &router, &open),
+                Err(error) => recover(error).await,
+            },
+            () = &mut stop => return open,
+        }
+    }
+}
+
+fn attend(stream: TcpStream, http: &http1::Builder, router: &Router, open: &GracefulShutdown) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "the connection closed at once");
+        return;
+    }
+    let service = TowerToHyperService::new(router.clone());
+    let connection = open.watch(http.serve_connection(TokioIo::new(stream), service));
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection ended");
+        }
+    });
+}
+
+/// Waits a moment when it is this process that cannot take more, for want of file descriptors.
+async fn recover(error: io::Error) {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
+        return;
+    }
+    tracing::error!(%error, "no connection can be accepted");
+    sleep(Duration::from_secs(1)).await;
+}

@@ -1,0 +1,151 @@
+//! Problems: how every refused request is answered (RFC 9457).
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    http::{
+        HeaderValue, StatusCode,
+        header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
+    },
+    response::{IntoResponse, Response},
+};
+use forebay::{Error, ErrorKind};
+use serde::Serialize;
+
+const TYPES: &str = "https://forebay.dev/problems/";
+
+/// What is wrong. Its name is the last part of the problem's `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    InvalidPath,
+    InvalidQuery,
+    InvalidHeader,
+    InvalidBody,
+    InvalidSpace,
+    TooManySpaces,
+    NoTimeToLive,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    CacheMiss,
+    CachedAbsence,
+    MethodNotAllowed,
+    Busy,
+    LeaseLost,
+    TooLarge,
+    Internal,
+    LoadFailed,
+    DeadlinePassed,
+    RedisUnavailable,
+}
+
+impl Kind {
+    fn row(self) -> (u16, &'static str, &'static str) {
+        match self {
+            Self::InvalidPath => (400, "invalid-path", "The path cannot be read"),
+            Self::InvalidQuery => (400, "invalid-query", "A query parameter cannot be used"),
+            Self::InvalidHeader => (400, "invalid-header", "A header cannot be used"),
+            Self::InvalidBody => (400, "invalid-body", "The body cannot be read"),
+            Self::InvalidSpace => (400, "invalid-space", "No space can have this name"),
+            Self::TooManySpaces => (400, "too-many-spaces", "No further space can be made"),
+            Self::NoTimeToLive => (400, "no-time-to-live", "Nothing says how long to keep the value"),
+            Self::Unauthorized => (401, "unauthorized", "A valid token is needed"),
+            Self::Forbidden => (403, "forbidden", "The token does not allow this"),
+            Self::NotFound => (404, "not-found", "There is no such call"),
+            Self::CacheMiss => (404, "cache-miss", "The cache holds no value for this id"),
+            Self::CachedAbsence => (404, "cached-absence", "The id is known to have no value"),
+            Self::MethodNotAllowed => (405, "method-not-allowed", "The call does not take this method"),
+            Self::Busy => (409, "busy", "Somebody else is loading this id"),
+            Self::LeaseLost => (409, "lease-lost", "The lease is no longer held"),
+            Self::TooLarge => (413, "too-large", "The body is too large"),
+            Self::Internal => (500, "internal", "The server failed"),
+            Self::LoadFailed => (503, "load-failed", "A load of this id failed a moment ago"),
+            Self::DeadlinePassed => (503, "deadline-passed", "The request took too long"),
+            Self::RedisUnavailable => (503, "redis-unavailable", "Redis cannot be asked"),
+        }
+    }
+}
+
+/// A refusal. It becomes a response without a body; the middleware that knows the request's id writes that.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    kind: Kind,
+    detail: String,
+    retry_after: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Members<'a> {
+    r#type: String,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<u64>,
+}
+
+impl Problem {
+    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), retry_after: None }
+    }
+
+    /// Tells the client when to come back, in whole seconds and never at once.
+    pub(crate) fn retry_after(self, pause: Duration) -> Self {
+        let seconds = pause.as_secs() + u64::from(pause.subsec_nanos() > 0);
+        Self { retry_after: Some(seconds.max(1)), ..self }
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Writes the problem as the body of `response`.
+    pub(crate) fn write(&self, response: Response, request_id: &str) -> Response {
+        let (status, name, title) = self.kind.row();
+        let members = Members {
+            r#type: format!("{TYPES}{name}"),
+            title,
+            status,
+            detail: &self.detail,
+            request_id,
+            retry_after: self.retry_after,
+        };
+        let text = serde_json::to_string(&members).expect("strings and numbers have a JSON form");
+        let mut response = response.map(|_| Body::from(text));
+        let problem_json = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(CONTENT_TYPE, problem_json);
+        response
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let (status, ..) = self.kind.row();
+        let status = StatusCode::from_u16(status).expect("the table holds valid statuses");
+        let mut response = status.into_response();
+        let headers = response.headers_mut();
+        if let Some(seconds) = self.retry_after {
+            headers.insert(RETRY_AFTER, seconds.into());
+        }
+        if self.kind == Kind::Unauthorized {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let kind = match error.kind() {
+            ErrorKind::Config => Kind::InvalidQuery,
+            ErrorKind::Encode => Kind::InvalidBody,
+            ErrorKind::TooLarge => Kind::TooLarge,
+            ErrorKind::Unavailable => Kind::RedisUnavailable,
+            _ => Kind::Internal,
+        };
+        Self::new(kind, error.to_string())
+    }
+}

@@ -1,0 +1,14 @@
+//! Requests taken apart: what cannot be read is refused here, each time as a [`Problem`](crate::error::Problem).
+
+mod body;
+mod escapes;
+mod path;
+mod query;
+mod target;
+mod token;
+
+pub(crate) use body::{content, json};
+pub(crate) use path::Segments;
+pub(crate) use query::Query;
+pub(crate) use target::Target;
+pub(crate) use token::{FOREBAY_LEASE, HeldToken};

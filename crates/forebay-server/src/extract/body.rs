@@ -1,0 +1,73 @@
+//! Bodies, read up to a limit.
+
+use axum::{
+    body::{Body, HttpBody},
+    http::{HeaderMap, header::EXPECT},
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+
+use crate::error::{Kind, Problem};
+
+/// The longest JSON that a call takes.
+const JSON: usize = 64 * 1024;
+
+/// So much of a refused body is still read, since closing on a client that writes would lose it the answer.
+const DISCARDED: usize = 16 * 1024 * 1024;
+
+/// The body as it is, of at most `most` bytes.
+pub(crate) async fn content(mut body: Body, headers: &HeaderMap, most: usize) -> Result<Bytes, Problem> {
+    let announced = body.size_hint().lower() > most as u64;
+    if announced && headers.contains_key(EXPECT) {
+        return Err(too_large(most));
+    }
+    match Limited::new(&mut body, most).collect().await {
+        Ok(read) => Ok(read.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            discard(&mut body).await;
+            Err(too_large(most))
+        }
+        Err(error) => Err(Problem::new(Kind::InvalidBody, format!("the body ended early: {error}"))),
+    }
+}
+
+/// The body as JSON, which is an object without unknown members. An empty body is an empty object.
+pub(crate) async fn json<T: DeserializeOwned + Default>(
+    body: Body,
+    headers: &HeaderMap,
+) -> Result<T, Problem> {
+    let bytes = content(body, headers, JSON).await?;
+    let text = bytes.trim_ascii();
+    match text.first() {
+        None => Ok(T::default()),
+        Some(b'{') => parse(text),
+        // serde would take an array for an object whose members come in order.
+        Some(_) => Err(Problem::new(Kind::InvalidBody, "the body must be a JSON object")),
+    }
+}
+
+fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Problem> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let member = error.path().iter().next().map(|_| format!(", `{}`", error.path())).unwrap_or_default();
+        Problem::new(Kind::InvalidBody, format!("in the body{member}: {}", error.inner()))
+    })?;
+    json.end()
+        .map_err(|error| Problem::new(Kind::InvalidBody, format!("after the body's object: {error}")))?;
+    Ok(value)
+}
+
+fn too_large(most: usize) -> Problem {
+    Problem::new(Kind::TooLarge, format!("at most {most} bytes are taken here"))
+}
+
+async fn discard(body: &mut Body) {
+    let mut left = DISCARDED;
+    while let Some(Ok(frame)) = body.frame().await {
+        left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        if left == 0 {
+            return;
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The path in its segments, read from the raw form so that an id may hold any character.
+
+use crate::error::{Kind, Problem};
+
+use super::escapes::decode;
+
+/// The decoded segments of a request's path.
+#[derive(Debug, Clone)]
+pub(crate) struct Segments(pub(super) Vec<String>);
+
+impl Segments {
+    /// Takes `path` apart, as it came.
+    pub(crate) fn read(path: &str) -> Result<Self, Problem> {
+        let refuse = |why: &str| Problem::new(Kind::InvalidPath, format!("the path `{path}` {why}"));
+        let relative = path.strip_prefix('/').unwrap_or(path);
+        if relative.is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        let segment = |raw: &str| match raw {
+            "" => Err(refuse("has an empty segment")),
+            raw => decode(raw).map_err(refuse),
+        };
+        relative.split('/').map(segment).collect::<Result<_, _>>().map(Self)
+    }
+}

@@ -1,0 +1,109 @@
+//! The query, in which every parameter must be known, said once and filled in.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use axum::http::Uri;
+
+use super::escapes::decode;
+use crate::error::{Kind, Problem};
+
+/// The parameters of a request.
+#[derive(Debug)]
+pub(crate) struct Query(BTreeMap<String, String>);
+
+impl Query {
+    /// Reads the query of `uri`, where only parameters out of `known` may stand.
+    pub(crate) fn read(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
+        let mut read = BTreeMap::new();
+        for pair in
+            uri.query().filter(|query| !query.is_empty()).into_iter().flat_map(|query| query.split('&'))
+        {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let text = |raw: &str| decode(raw).map_err(|why| refuse(name, why));
+            let (name, value) = (text(name)?, text(value)?);
+            if !known.contains(&name.as_str()) {
+                return Err(refuse(&name, &unknown(&name, known)));
+            }
+            if value.is_empty() {
+                return Err(refuse(&name, "has no value"));
+            }
+            if read.insert(name.clone(), value).is_some() {
+                return Err(refuse(&name, "is given more than once"));
+            }
+        }
+        Ok(Self(read))
+    }
+
+    /// A length of time above zero, as whole milliseconds. What no number can hold is the longest there is.
+    pub(crate) fn life(&self, name: &str) -> Result<Option<Duration>, Problem> {
+        match self.millis(name)? {
+            Some(Duration::ZERO) => Err(refuse(name, "must be above 0")),
+            life => Ok(life),
+        }
+    }
+
+    /// A length of time, as whole milliseconds.
+    pub(crate) fn millis(&self, name: &str) -> Result<Option<Duration>, Problem> {
+        let Some(text) = self.0.get(name) else { return Ok(None) };
+        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(refuse(name, "must be a whole number of milliseconds, in digits alone"));
+        }
+        Ok(Some(Duration::from_millis(text.parse().unwrap_or(u64::MAX))))
+    }
+
+    /// Whether `name=1` is there.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        match self.0.get(name).map(String::as_str) {
+            None => Ok(false),
+            Some("1") => Ok(true),
+            Some(_) => Err(refuse(name, "can only be 1; leave it out otherwise")),
+        }
+    }
+}
+
+pub(crate) fn refuse(name: &str, why: &str) -> Problem {
+    Problem::new(Kind::InvalidQuery, format!("the query parameter `{name}` {why}"))
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    match (name, known) {
+        ("tag", _) => "is of no use yet: this version does not know tags".to_owned(),
+        (_, []) => "is unknown; this call takes none".to_owned(),
+        (_, known) => format!("is unknown; this call takes {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(query: &str) -> Result<Query, Problem> {
+        Query::read(&format!("/?{query}").parse().unwrap(), &["ttl_ms", "absent"])
+    }
+
+    #[test]
+    fn takes_known_parameters_given_once() {
+        let query = read("ttl_ms=99999999999999999999999&absent=%31").unwrap();
+
+        assert_eq!(query.life("ttl_ms").unwrap(), Some(Duration::from_millis(u64::MAX)));
+        assert!(query.flag("absent").unwrap());
+    }
+
+    #[test]
+    fn refuses_what_is_unknown_empty_repeated_or_malformed() {
+        for query in
+            ["ttl=1", "ttl_ms", "ttl_ms=", "&", "ttl_ms=1&", "ttl_ms=1&ttl_ms=1", "ttl_ms=%zz", "tag=a"]
+        {
+            assert!(read(query).is_err(), "{query}");
+        }
+    }
+
+    #[test]
+    fn reads_numbers_in_digits_alone() {
+        for value in ["+5", "-5", "5.0", "0x5", "5ms", "%205", "٥"] {
+            let query = read(&format!("ttl_ms={value}")).unwrap();
+
+            assert!(query.life("ttl_ms").is_err(), "{value}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The `forebay` binary: Forebay over HTTP, for applications in any language.
+
+mod api;
+mod app;
+mod cli;
+mod config;
+mod connections;
+mod content;
+mod error;
+mod extract;
+mod middleware;
+mod router;
+mod spaces;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -1,0 +1,25 @@
+//! An end for every request, its body included.
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+use tokio::time::timeout;
+
+use crate::{
+    app::Shared,
+    error::{Kind, Problem},
+};
+
+/// Drops a request that takes too long; a lookup that still waits gives back what it holds.
+pub(crate) async fn deadline(
+    State(app): State<Shared>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    timeout(app.request_deadline, next.run(request)).await.map_err(|_| {
+        let detail = format!("a request may take {:?}, its body included", app.request_deadline);
+        Problem::new(Kind::DeadlinePassed, detail)
+    })
+}

@@ -1,0 +1,32 @@
+//! The bodies of refusals, in one form for all of them.
+
+use axum::{
+    extract::{Extension, Request},
+    http::{
+        HeaderValue, StatusCode,
+        header::{ALLOW, CACHE_CONTROL},
+    },
+    middleware::Next,
+    response::Response,
+};
+
+use super::RequestId;
+use crate::error::{Kind, Problem};
+
+/// Writes the problem that a response carries. No answer of this server may be kept by another cache.
+pub(crate) async fn problems(Extension(id): Extension<RequestId>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    match response.extensions_mut().remove::<Problem>().or_else(|| of_router(&response)) {
+        Some(problem) => problem.write(response, id.as_str()),
+        None => response,
+    }
+}
+
+/// The one refusal that is not ours: the router's for a method that its route does not take.
+fn of_router(response: &Response) -> Option<Problem> {
+    (response.status() == StatusCode::METHOD_NOT_ALLOWED).then(|| {
+        let allowed = response.headers().get(ALLOW).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Problem::new(Kind::MethodNotAllowed, format!("this path takes {allowed}"))
+    })
+}

@@ -1,0 +1,18 @@
+//! How a request appears in the log.
+
+use axum::extract::{MatchedPath, Request};
+
+use super::RequestId;
+
+/// Makes the span of a request, without its path: ids are for nobody's log.
+pub(crate) type Span = fn(&Request) -> tracing::Span;
+
+pub(crate) fn span(request: &Request) -> tracing::Span {
+    let extensions = request.extensions();
+    tracing::info_span!(
+        "request",
+        id = extensions.get::<RequestId>().map(RequestId::as_str),
+        method = request.method().as_str(),
+        route = extensions.get::<MatchedPath>().map(MatchedPath::as_str),
+    )
+}

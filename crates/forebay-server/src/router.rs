@@ -1,0 +1,88 @@
+//! Every call, and what stands in front of it.
+
+use axum::{
+    Router,
+    middleware::{from_fn, from_fn_with_state},
+    routing::{get, post},
+};
+use tower::ServiceBuilder;
+use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
+
+use crate::{
+    api::{cache, health, lease},
+    app::Shared,
+    error::{Kind, Problem},
+    middleware::{self, problem_of_panic, require_data},
+};
+
+/// The server as a service.
+pub(crate) fn router(app: Shared) -> Router {
+    let data = Router::new()
+        .route("/v1/cache/{space}/{id}", get(cache::read).put(cache::store).delete(cache::invalidate))
+        .route(
+            "/v1/cache/{space}/{id}/lease",
+            post(lease::take).put(lease::fill).patch(lease::renew).delete(lease::give_back),
+        )
+        .route_layer(from_fn_with_state(app.clone(), require_data));
+    let routes = Router::new()
+        .route("/livez", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .merge(data)
+        .fallback(unknown);
+    around(routes, &app).with_state(app)
+}
+
+/// See `middleware.rs` for the order.
+fn around(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
+    routes.layer(
+        ServiceBuilder::new()
+            .layer(from_fn(middleware::request_id))
+            .layer(
+                TraceLayer::new_for_http()
+                    .make_span_with(middleware::span as middleware::Span)
+                    .on_failure(()),
+            )
+            .layer(from_fn(middleware::problems))
+            .layer(CatchPanicLayer::custom(problem_of_panic))
+            .layer(from_fn_with_state(app.clone(), middleware::deadline))
+            .layer(from_fn(middleware::paths)),
+    )
+}
+
+async fn unknown() -> Problem {
+    Problem::new(Kind::NotFound, "no call has this path; values are under /v1/cache/{space}/{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::{
+        body::{Body, to_bytes},
+        http::{Request, StatusCode},
+    };
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::{
+        app::App,
+        config::{Config, Flags},
+    };
+
+    async fn panics() {
+        panic!("a secret")
+    }
+
+    #[tokio::test]
+    async fn a_panic_becomes_a_problem_that_tells_nothing() {
+        let app = App::start(&Config::load(Flags::default()).unwrap()).await.unwrap();
+        let router = around(Router::new().route("/", get(panics)), &app).with_state(app);
+        let request = Request::get("/").header("x-request-id", "seven").body(Body::empty()).unwrap();
+
+        let response = router.oneshot(request).await.unwrap();
+
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = to_bytes(response.into_body(), 1_000).await.unwrap();
+        let text = String::from_utf8_lossy(&body);
+        assert!(text.contains("problems/internal") && text.contains("seven"), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}

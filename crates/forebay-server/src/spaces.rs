@@ -1,0 +1,94 @@
+//! The spaces of this server: the declared ones from the start, others from their first use.
+
+use std::{
+    collections::HashMap,
+    sync::{PoisonError, RwLock},
+    time::Duration,
+};
+
+use forebay::{Error, ErrorKind, Forebay, cache::Cache};
+
+use crate::{
+    config::{self, Config, ConfigError},
+    content::{AsSent, Content},
+    error::{Kind, Problem},
+};
+
+/// So many names a client can make up before the server refuses further ones.
+const UNDECLARED: usize = 1024;
+
+/// What the library is told where no life is configured. No entry gets it: a write without a life is refused.
+const NO_TIME_TO_LIVE: Duration = Duration::from_hours(1);
+
+/// A space with the lives that its writers need not repeat.
+#[derive(Debug, Clone)]
+pub(crate) struct Space {
+    pub(crate) cache: Cache<Content>,
+    pub(crate) time_to_live: Option<Duration>,
+    pub(crate) absent_for: Option<Duration>,
+}
+
+/// All spaces by their names.
+#[derive(Debug)]
+pub(crate) struct Spaces {
+    forebay: Forebay,
+    made: RwLock<HashMap<String, Space>>,
+    most: usize,
+    undeclared: config::Space,
+}
+
+impl Spaces {
+    /// Makes the declared spaces.
+    pub(crate) fn declare(forebay: Forebay, config: &Config) -> Result<Self, ConfigError> {
+        let mut made = HashMap::new();
+        for (name, options) in &config.cache.spaces {
+            let space = make(&forebay, name, options)
+                .map_err(|error| config.refuse(format!("`cache.spaces.\"{name}\"`: {error}")))?;
+            made.insert(name.clone(), space);
+        }
+        Ok(Self {
+            forebay,
+            most: made.len() + UNDECLARED,
+            made: RwLock::new(made),
+            undeclared: config::Space::undeclared(config.undeclared_wait()),
+        })
+    }
+
+    /// The space called `name`, made now if need be.
+    pub(crate) fn get(&self, name: &str) -> Result<Space, Problem> {
+        if let Some(space) = self.made.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+            return Ok(space.clone());
+        }
+        let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(space) = made.get(name) {
+            return Ok(space.clone());
+        }
+        if made.len() >= self.most {
+            return Err(full());
+        }
+        let space = make(&self.forebay, name, &self.undeclared).map_err(refused)?;
+        made.insert(name.to_owned(), space.clone());
+        Ok(space)
+    }
+}
+
+fn make(forebay: &Forebay, name: &str, options: &config::Space) -> Result<Space, Error> {
+    let time_to_live = options.time_to_live();
+    let builder = forebay.cache_with(name, time_to_live.unwrap_or(NO_TIME_TO_LIVE), AsSent);
+    Ok(Space { cache: options.apply(builder).build()?, time_to_live, absent_for: options.absent_for() })
+}
+
+fn full() -> Problem {
+    let detail = format!(
+        "{UNDECLARED} spaces are in use that are not declared, the most there can be; \
+         use one of them, or declare this one as [cache.spaces.\"…\"] in the server's file"
+    );
+    Problem::new(Kind::TooManySpaces, detail)
+}
+
+fn refused(error: Error) -> Problem {
+    match error.kind() {
+        ErrorKind::Config => Problem::new(Kind::InvalidSpace, error.to_string()),
+        _ => Problem::from(error),
+    }
+}

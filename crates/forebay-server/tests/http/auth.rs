@@ -1,0 +1,66 @@
+//! Tokens: who may call, and who may not listen without them.
+
+use sha2::{Digest, Sha256};
+
+use crate::support::{Answered, Server, run};
+
+const PATH: &str = "/v1/cache/a/b";
+
+fn settings() -> String {
+    let hash = |token: &str| hex::encode(Sha256::digest(token));
+    format!(
+        "[auth]\ntokens = [\n  {{ name = \"web\", sha256 = \"{}\", scopes = [\"data\"] }},\n  \
+         {{ name = \"page\", sha256 = \"{}\", scopes = [\"read\", \"ops\"] }},\n]\n",
+        hash("secret"),
+        hash("page").to_uppercase(),
+    )
+}
+
+#[tokio::test]
+async fn a_token_with_the_scope_passes() {
+    let server = Server::with(&settings());
+
+    for value in ["Bearer secret", "bearer secret"] {
+        let answer = Answered::to(server.get(PATH).header("authorization", value)).await;
+        assert_eq!(answer.problem(), (404, "cache-miss".into()), "{value}");
+    }
+    for open in ["/livez", "/readyz"] {
+        assert_eq!(Answered::to(server.get(open)).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn without_a_valid_token_nothing_passes() {
+    let server = Server::with(&settings());
+    for value in ["", "secret", "Bearer", "Bearer ", "Bearer  secret", "Bearer Secret", "Basic secret"] {
+        let answer = Answered::to(server.get(PATH).header("authorization", value)).await;
+        assert_eq!(answer.problem(), (401, "unauthorized".into()), "{value}");
+        assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+    }
+    let twice = server.get(PATH).header("authorization", "Bearer secret").header("authorization", "Bearer x");
+    assert_eq!(Answered::to(twice).await.status, 401);
+    assert_eq!(Answered::to(server.get(&format!("{PATH}?token=secret"))).await.status, 401);
+    assert_eq!(Answered::to(server.post(PATH, "")).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_token_for_something_else_is_forbidden() {
+    let server = Server::with(&settings());
+
+    let answer = Answered::to(server.get(PATH).header("authorization", "Bearer page")).await;
+
+    assert_eq!(answer.problem(), (403, "forbidden".into()));
+    assert!(answer.body.contains("`data`"), "{answer:?}");
+}
+
+#[test]
+fn other_machines_are_kept_out_without_tokens() {
+    for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let output = run(&["--listen", listen], &[], None);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        for named in [listen, "--listen", "auth.tokens", "sha256sum"] {
+            assert!(message.contains(named), "{named}: {message}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Settings: who beats whom, and what is refused at the start.
+
+use std::{net::TcpListener, process::Output};
+
+use crate::support::run;
+
+fn refused(output: &Output, code: i32, named: &[&str]) {
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
+    for name in named {
+        assert!(message.contains(name), "{name}: {message}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let token =
+        |name: &str, hash: &str| format!("{{ name = \"{name}\", sha256 = \"{hash}\", scopes = [\"data\"] }}");
+    let tokens = |tokens: &[String]| format!("[auth]\ntokens = [{}]", tokens.join(", "));
+    let (one, two) = ("1".repeat(64), "2".repeat(64));
+    let settings: [(&str, &[&str]); 19] = [
+        ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
+        (
+            "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
+            &["`cache.spaces.\"a:b\".time_to_lve`", "`time_to_live`"],
+        ),
+        ("[cache]\nlocal_byte = 1", &["`cache.local_byte`", "`local_bytes`"]),
+        ("[cache.spaces.a]\nwait = 5", &["`cache.spaces.a.wait`", "30s"]),
+        ("[cache.spaces.a]\nwait = \"5 apples\"", &["`cache.spaces.a.wait`", "5 apples"]),
+        ("[cache.spaces.a]\nrefresh = \"early\"", &["`cache.spaces.a.refresh`", "early", "stale"]),
+        ("[cache.spaces.a]\ntime_to_live = \"0s\"", &["cache.spaces.\"a\"", "time_to_live"]),
+        ("[cache.spaces.A]", &["cache.spaces.\"A\""]),
+        ("[cache.spaces.a]\nmax_bytes = -1", &["`cache.spaces.a.max_bytes`"]),
+        ("[cache.spaces.a.origin_breaker]\nfailures = 3", &["cache.spaces.a.origin_breaker", "window"]),
+        (
+            "[server]\nrequest_deadline = \"10s\"\n[cache.spaces.a]\nwait = \"20s\"",
+            &["`server.request_deadline`", "cache.spaces.\"a\""],
+        ),
+        ("[redis]\nurl = \"redis://a\"", &["`redis`", "memory store"]),
+        ("app = \"Not a name\"", &["`app`"]),
+        ("app = ", &["line 1"]),
+        (&tokens(&[token("a", "12")]), &["`auth.tokens[0].sha256`", "sha256sum"]),
+        (&tokens(&[token("a", empty)]), &["`auth.tokens[0].sha256`", "empty"]),
+        (&tokens(&[token("a", &one), token("a", &two)]), &["`auth.tokens[1]`", "name"]),
+        (&tokens(&[token("a", &one), token("b", &one)]), &["`auth.tokens[1]`", "hash"]),
+        ("[auth]\ntokens = [{ name = \"a\", sha256 = \"\", scopes = [\"admin\"] }]", &["`auth.tokens[0]"]),
+    ];
+    for (text, named) in settings {
+        let output = run(&["--listen", "127.0.0.1:0"], &[], Some(text));
+        refused(&output, 2, named);
+        refused(&output, 2, &[".toml"]);
+    }
+}
+
+#[test]
+fn flags_and_variables_that_cannot_be_used_are_refused() {
+    refused(&run(&["--lisen", "a"], &[], None), 2, &["--lisen", "--listen"]);
+    refused(&run(&["--listen", "a"], &[], None), 2, &["`a`", "127.0.0.1:7340", "--listen"]);
+    refused(&run(&["--config", "/none.toml"], &[], None), 2, &["/none.toml", "--config"]);
+    refused(&run(&[], &[("FOREBAY_CONFIG", "/none.toml")], None), 2, &["/none.toml"]);
+    refused(&run(&[], &[("FOREBAY_STORE", "redis")], None), 2, &["FOREBAY_STORE", "`redis`", "memory"]);
+    refused(&run(&[], &[("FOREBAY_REDIS_URL", "redis://secret")], None), 2, &["FOREBAY_REDIS_URL", "memory"]);
+    refused(&run(&["--redis", "redis://a"], &[], None), 2, &["--redis", "memory"]);
+    refused(&run(&[], &[("RUST_LOG", "a=b=c")], None), 2, &["RUST_LOG", "a=b=c"]);
+}
+
+#[test]
+fn a_flag_beats_a_variable_and_a_variable_beats_the_file() {
+    let file = "listen = \"file:x\"\napp = \"a\"";
+    let variable = ("FOREBAY_LISTEN", "variable:x");
+
+    refused(&run(&[], &[], Some(file)), 2, &["`file:x`"]);
+    refused(&run(&[], &[variable], Some(file)), 2, &["`variable:x`"]);
+    refused(&run(&["serve", "--listen", "flag:x"], &[variable], Some(file)), 2, &["`flag:x`"]);
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+
+    refused(&run(&["--listen", &address], &[], None), 1, &[&address, "in use", "--listen"]);
+}

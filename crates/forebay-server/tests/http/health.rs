@@ -1,0 +1,24 @@
+//! Whether the process runs, and whether it should be sent requests.
+
+use serde_json::json;
+
+use crate::support::{Answered, Server};
+
+#[tokio::test]
+async fn a_server_that_runs_is_alive_and_ready() {
+    let server = Server::start();
+
+    assert_eq!(Answered::to(server.get("/livez")).await.json(), json!({ "status": "alive" }));
+    let ready = Answered::to(server.get("/readyz")).await;
+    assert_eq!((ready.status, ready.json()), (200, json!({ "status": "ready" })));
+}
+
+#[tokio::test]
+async fn a_verbose_answer_names_each_component() {
+    let server = Server::start();
+
+    for query in ["verbose", "verbose=1"] {
+        let answer = Answered::to(server.get(&format!("/readyz?{query}"))).await;
+        assert_eq!(answer.json()["components"]["store"], json!({ "status": "ready", "kind": "memory" }));
+    }
+}

@@ -1,0 +1,15 @@
+//! The server as its clients see it: a process of its own, and whatever HTTP can say.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod announcement;
+mod auth;
+mod cache;
+mod config;
+mod health;
+mod ids;
+mod lease;
+mod refusals;
+mod shutdown;
+mod stampede;
+mod support;

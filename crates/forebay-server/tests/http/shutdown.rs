@@ -1,0 +1,83 @@
+//! The end: in order, and in time.
+
+use std::{io::Write, net::TcpStream, thread::sleep, time::Duration};
+
+use nix::sys::signal::Signal::{SIGINT, SIGTERM};
+use serde_json::json;
+
+use crate::support::{RawAnswer, Server};
+
+const LEASE: &str = "/v1/cache/a/b/lease";
+
+/// Begins a request and keeps back its end.
+fn begin(server: &Server, request: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    sleep(Duration::from_millis(200));
+    stream
+}
+
+/// A client that never finishes.
+fn hang(server: &Server) -> TcpStream {
+    begin(server, "PUT /v1/cache/a/b?ttl_ms=1000 HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf")
+}
+
+#[test]
+fn a_caller_that_waits_is_told_busy_and_the_server_ends_well() {
+    let mut server = Server::start();
+    let lease = format!("POST {LEASE} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n");
+    let _holder = begin(&server, &lease);
+    let mut waiting = begin(&server, &lease);
+
+    server.signal(SIGTERM);
+
+    let answer = RawAnswer::read(&mut waiting);
+    assert_eq!((answer.status, answer.problem().as_str()), (409, "busy"));
+    assert_eq!(server.ended(), Some(0));
+}
+
+#[test]
+fn a_server_that_shuts_down_is_not_ready() {
+    let mut server = Server::start();
+    let mut probe = begin(&server, "GET /readyz HTTP/1.1\r\nhost: a\r\n");
+
+    server.signal(SIGINT);
+    sleep(Duration::from_millis(200));
+    probe.write_all(b"\r\n").unwrap();
+
+    let answer = RawAnswer::read(&mut probe);
+    assert_eq!((answer.status, answer.json()), (503, json!({ "status": "down" })));
+    assert_eq!(server.ended(), Some(0));
+}
+
+#[test]
+fn a_client_that_hangs_does_not_outlast_the_budget() {
+    let mut server = Server::with("[server]\nshutdown_budget = \"500ms\"");
+    let _hanging = hang(&server);
+
+    server.signal(SIGTERM);
+
+    assert_eq!(server.ended(), Some(0));
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let mut server = Server::with("[server]\nshutdown_budget = \"1h\"");
+    let _hanging = hang(&server);
+
+    server.signal(SIGTERM);
+    sleep(Duration::from_millis(200));
+    server.signal(SIGTERM);
+
+    assert_eq!(server.ended(), Some(1));
+}
+
+#[test]
+fn a_connection_without_a_request_does_not_hold_the_shutdown_up() {
+    let mut server = Server::with("[server]\nshutdown_budget = \"1h\"");
+    let _idle = begin(&server, "");
+
+    server.signal(SIGTERM);
+
+    assert_eq!(server.ended(), Some(0));
+}

@@ -1,0 +1,52 @@
+//! Requests that no client library would send.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+};
+
+use serde_json::Value;
+
+#[derive(Debug)]
+pub(crate) struct RawAnswer {
+    pub(crate) status: u16,
+    head: String,
+    pub(crate) body: String,
+}
+
+/// Sends one request as it is written here, and reads the answer to its end.
+pub(crate) fn exchange(address: &str, line: &str, headers: &[&str], body: &str) -> RawAnswer {
+    let mut request = format!("{line} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
+    for header in headers {
+        request += &format!("{header}\r\n");
+    }
+    request += &format!("content-length: {}\r\n\r\n{body}", body.len());
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    RawAnswer::read(&mut stream)
+}
+
+impl RawAnswer {
+    /// Reads until the server closes.
+    pub(crate) fn read(stream: &mut TcpStream) -> Self {
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Self { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let fields = self.head.lines().filter_map(|line| line.split_once(": "));
+        fields.filter(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// The last part of the problem's type.
+    pub(crate) fn problem(&self) -> String {
+        self.json()["type"].as_str().unwrap().rsplit('/').next().unwrap().to_owned()
+    }
+}
