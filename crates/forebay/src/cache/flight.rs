@@ -257,6 +257,8 @@ impl<V> State<V> {
     fn fail(&self, seat: Seat, failure: Failure) -> Verdict<V> {
         let for_fresh = seat.leads || self.load_began.is_some_and(|began| seat.arrived < began);
         match &self.stale {
+            // Until the flight has ended, the next one would be this one again.
+            _ if seat.fresh && !for_fresh && self.outcome.is_none() => Verdict::Pending,
             _ if seat.fresh && !for_fresh => Verdict::Next,
             Some(stale) if !seat.fresh => Verdict::Served(Answer::Present(stale.clone())),
             _ => Verdict::Failed(failure),

@@ -32,6 +32,8 @@ mod options;
 mod queue;
 mod read;
 mod stats;
+#[cfg(all(test, not(forebay_shuttle)))]
+mod tests;
 mod token;
 mod waits;
 mod write;

@@ -1,6 +1,8 @@
 //! Random interleavings of loads, changes and reads against a register that only grows.
 //!
-//! Whoever begins a read once a change to version `v` is done must be given `v` or a later version.
+//! Whoever begins a read once a change to version `v` is done must be given `v` or a later version. There are
+//! two processes over one slow store, of which only the first has memory of its own, so that a change made in
+//! the second binds only the second.
 
 use std::{
     sync::{
@@ -10,30 +12,35 @@ use std::{
     time::Duration,
 };
 
-use forebay::{
-    Forebay,
-    cache::{Cache, Lease, Load, LoadError, Lookup, Read},
-    clock::Clock,
-};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
 
+use super::{LIFE, cache, process, settle, stores::Slow};
+use crate::cache::{Cache, Lease, Load, LoadError, Lookup, Read, options::Options};
+
 const INTERLEAVINGS: u64 = 10_000;
 const STEPS: usize = 24;
 
-/// The origin: its version, and the least version that a read that begins now may give.
+/// The origin: its version, and the least version that a read that begins now in a process may give.
 #[derive(Default)]
 struct Register {
     version: AtomicU64,
-    floor: AtomicU64,
+    floors: [AtomicU64; 2],
 }
 
 impl Register {
     fn commit(&self) -> u64 {
         self.version.fetch_add(1, SeqCst) + 1
+    }
+
+    /// A change to `version` is done that was made in process `at`.
+    fn done(&self, at: usize, version: u64) {
+        for floor in &self.floors[at..] {
+            floor.fetch_max(version, SeqCst);
+        }
     }
 
     fn check(&self, seed: u64, what: &str, given: u64, floor: u64) {
@@ -51,7 +58,7 @@ type Paused = oneshot::Sender<bool>;
 /// What one interleaving has under way.
 struct Run {
     seed: u64,
-    cache: Cache<u64>,
+    processes: [Cache<u64>; 2],
     register: Arc<Register>,
     dice: StdRng,
     starts: mpsc::UnboundedSender<Paused>,
@@ -62,10 +69,16 @@ struct Run {
 }
 
 impl Run {
-    fn new(seed: u64, cache: &Cache<u64>) -> Self {
+    fn new(seed: u64, processes: &[Cache<u64>; 2]) -> Self {
         let (starts, started) = mpsc::unbounded_channel();
-        let (cache, register, dice) = (cache.clone(), Arc::default(), StdRng::seed_from_u64(seed));
-        Self { seed, cache, register, dice, starts, started, paused: vec![], callers: vec![], leases: vec![] }
+        let (processes, register, dice) = (processes.clone(), Arc::default(), StdRng::seed_from_u64(seed));
+        Self { seed, processes, register, dice, starts, started, paused: vec![], callers: vec![], leases: vec![] }
+    }
+
+    /// A process by chance, and its number.
+    fn process(&mut self) -> (Cache<u64>, usize) {
+        let at = self.dice.random_range(0..2);
+        (self.processes[at].clone(), at)
     }
 
     fn id(&self) -> String {
@@ -93,7 +106,8 @@ impl Run {
     }
 
     fn call(&mut self) {
-        let (cache, register, starts) = (self.cache.clone(), self.register.clone(), self.starts.clone());
+        let (cache, at) = self.process();
+        let (register, starts) = (self.register.clone(), self.starts.clone());
         let (seed, id, fresh) = (self.seed, self.id(), self.dice.random_bool(0.2));
         let origin = register.clone();
         let loader = async move |_: Load<u64>| {
@@ -103,7 +117,7 @@ impl Run {
             if gone.await.unwrap_or(false) { Ok(read) } else { Err("the origin failed") }
         };
         self.callers.push(tokio::spawn(async move {
-            let floor = register.floor.load(SeqCst);
+            let floor = register.floors[at].load(SeqCst);
             let answer = match fresh {
                 true => cache.fresh().get_or_load(id, loader).await,
                 false => cache.get_or_load(id, loader).await,
@@ -125,31 +139,33 @@ impl Run {
     }
 
     async fn change(&mut self) {
-        let version = self.register.commit();
+        let ((cache, at), version) = (self.process(), self.register.commit());
         if self.dice.random_bool(0.7) {
-            self.cache.invalidate(self.id()).await;
+            cache.invalidate(self.id()).await;
         } else {
-            self.cache.expire(self.id()).await;
+            cache.expire(self.id()).await;
         }
-        self.register.floor.fetch_max(version, SeqCst);
+        self.register.done(at, version);
     }
 
     async fn put(&mut self) {
-        let version = self.register.commit();
-        self.cache.put(self.id(), version).await.unwrap();
-        self.register.floor.fetch_max(version, SeqCst);
+        let ((cache, at), version) = (self.process(), self.register.commit());
+        cache.put(self.id(), version).await.unwrap();
+        self.register.done(at, version);
     }
 
     async fn read(&mut self) {
-        let floor = self.register.floor.load(SeqCst);
-        if let Read::Hit(entry) = self.cache.read(self.id()).await {
+        let (cache, at) = self.process();
+        let floor = self.register.floors[at].load(SeqCst);
+        if let Read::Hit(entry) = cache.read(self.id()).await {
             self.register.check(self.seed, "a read", *entry.value, floor);
         }
     }
 
     async fn look_up(&mut self) {
-        let floor = self.register.floor.load(SeqCst);
-        match self.cache.lookup(self.id(), Duration::ZERO).await {
+        let (cache, at) = self.process();
+        let floor = self.register.floors[at].load(SeqCst);
+        match cache.lookup(self.id(), Duration::ZERO).await {
             Lookup::Hit(entry) => self.register.check(self.seed, "a look-up", *entry.value, floor),
             Lookup::Lease(lease) => self.leases.push((lease, self.register.version.load(SeqCst))),
             _ => {}
@@ -189,28 +205,27 @@ impl Run {
     }
 }
 
-async fn interleave(local_time_to_live: Duration) {
-    let (clock, _) = Clock::manual();
-    let forebay = Forebay::builder("register").memory().clock(clock).build().await.unwrap();
-    let builder = forebay.cache::<u64>("register", Duration::from_secs(60));
-    let cache = builder.local_time_to_live(local_time_to_live).build().unwrap();
+#[tokio::test]
+async fn nobody_is_given_a_version_from_before_a_change_that_was_done() {
+    let (common, _) = cache().await;
+    let options = Options { wait: LIFE, ..common.options().clone() };
+    let memoryless = Options { local_time_to_live: Duration::ZERO, ..options.clone() };
+    let processes = [
+        process(&common, options, |store| Slow::over(store, 1)),
+        process(&common, memoryless, |store| Slow::over(store, 2)),
+    ];
     for seed in 0..INTERLEAVINGS {
-        let mut run = Run::new(seed, &cache);
+        let mut run = Run::new(seed, &processes);
         for _ in 0..STEPS {
             run.step().await;
         }
         run.end().await;
     }
-    let stats = cache.stats();
-    assert!(stats.refused_fills > 100 && stats.coalesced > 100, "too tame to prove anything: {stats:?}");
-}
-
-#[tokio::test]
-async fn nobody_is_given_a_version_from_before_a_change_that_was_done() {
-    interleave(Duration::from_secs(60)).await;
-}
-
-#[tokio::test]
-async fn nor_without_process_memory() {
-    interleave(Duration::ZERO).await;
+    settle().await;
+    for process in processes {
+        let stats = process.stats();
+        assert!(process.inner.flights.is_empty(), "something is still under way");
+        let tame = stats.refused_fills < 100 || stats.coalesced < 100 || stats.store_hits < 100;
+        assert!(!tame, "too tame to prove anything: {stats:?}");
+    }
 }

@@ -1,0 +1,155 @@
+//! Stores that stand between a cache and its store.
+
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use tokio::sync::watch;
+
+use crate::{
+    cache::{
+        backend::{Answer, Backend, Change, Leased, Request, Settle, Stored, Unavailable},
+        token::Token,
+    },
+    sync::Mutex,
+};
+
+/// Something that may be closed for a while.
+pub(super) struct Gate(watch::Sender<bool>);
+
+impl Gate {
+    fn open() -> Self {
+        Self(watch::Sender::new(true))
+    }
+
+    pub(super) fn close(&self) {
+        self.0.send_replace(false);
+    }
+
+    pub(super) fn reopen(&self) {
+        self.0.send_replace(true);
+    }
+
+    async fn pass(&self) {
+        self.0.subscribe().wait_for(|open| *open).await.expect("the gate outlives who passes");
+    }
+}
+
+/// Holds answers, and changes before they are done, while a gate is closed.
+pub(super) struct Gated {
+    store: Arc<dyn Backend>,
+    pub(super) read: Gate,
+    pub(super) settled: Gate,
+    pub(super) change: Gate,
+}
+
+impl Gated {
+    pub(super) fn over(store: Arc<dyn Backend>) -> Arc<Self> {
+        Arc::new(Self { store, read: Gate::open(), settled: Gate::open(), change: Gate::open() })
+    }
+}
+
+impl Backend for Gated {
+    fn read<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Stored>> {
+        Box::pin(async move {
+            let answer = self.store.read(id).await;
+            self.read.pass().await;
+            answer
+        })
+    }
+
+    fn lease<'a>(&'a self, id: &'a str, request: Request) -> Answer<'a, Leased> {
+        self.store.lease(id, request)
+    }
+
+    fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {
+        Box::pin(async move {
+            let answer = self.store.settle(id, token, step).await;
+            self.settled.pass().await;
+            answer
+        })
+    }
+
+    fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.change.pass().await;
+            self.store.change(id, change).await
+        })
+    }
+
+    fn wake_name(&self, id: &str) -> String {
+        self.store.wake_name(id)
+    }
+}
+
+/// Takes its time for everything, on the way there and on the way back.
+pub(super) struct Slow {
+    store: Arc<dyn Backend>,
+    dice: Mutex<StdRng>,
+}
+
+impl Slow {
+    pub(super) fn over(store: Arc<dyn Backend>, seed: u64) -> Arc<dyn Backend> {
+        Arc::new(Self { store, dice: Mutex::new(StdRng::seed_from_u64(seed)) })
+    }
+
+    async fn around<T>(&self, asked: Answer<'_, T>) -> Result<T, Unavailable> {
+        self.dawdle().await;
+        let answer = asked.await;
+        self.dawdle().await;
+        answer
+    }
+
+    async fn dawdle(&self) {
+        let turns = self.dice.lock().random_range(0..8);
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+impl Backend for Slow {
+    fn read<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Stored>> {
+        Box::pin(self.around(Box::pin(async move { self.store.read(id).await })))
+    }
+
+    fn lease<'a>(&'a self, id: &'a str, request: Request) -> Answer<'a, Leased> {
+        Box::pin(self.around(Box::pin(async move { self.store.lease(id, request).await })))
+    }
+
+    fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {
+        Box::pin(self.around(Box::pin(async move { self.store.settle(id, token, step).await })))
+    }
+
+    fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
+        Box::pin(self.around(Box::pin(async move { self.store.change(id, change).await })))
+    }
+
+    fn wake_name(&self, id: &str) -> String {
+        self.store.wake_name(id)
+    }
+}
+
+/// Cannot be asked for anything.
+pub(super) struct Gone;
+
+impl Backend for Gone {
+    fn read<'a>(&'a self, _: &'a str) -> Answer<'a, Option<Stored>> {
+        Box::pin(std::future::ready(Err(Unavailable)))
+    }
+
+    fn lease<'a>(&'a self, _: &'a str, _: Request) -> Answer<'a, Leased> {
+        Box::pin(std::future::ready(Err(Unavailable)))
+    }
+
+    fn settle<'a>(&'a self, _: &'a str, _: Token, _: Settle) -> Answer<'a, bool> {
+        Box::pin(std::future::ready(Err(Unavailable)))
+    }
+
+    fn change<'a>(&'a self, _: &'a str, _: Change) -> Answer<'a, ()> {
+        Box::pin(std::future::ready(Err(Unavailable)))
+    }
+
+    fn wake_name(&self, id: &str) -> String {
+        id.into()
+    }
+}
