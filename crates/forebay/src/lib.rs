@@ -35,3 +35,8 @@ pub use self::{
     key::Fingerprint,
     subject::Subject,
 };
+
+/// The Rust blocks of the README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
