@@ -182,7 +182,7 @@ impl Builder {
             shared: Shared {
                 memory: Arc::new(Memory::new(self.local_bytes)),
                 epoch: Arc::new(Epoch::default()),
-                waits: Arc::new(Waits::default()),
+                waits: Waits::of_process(),
                 outage: Bulkhead::new(self.outage_concurrency),
                 context,
             },

@@ -48,6 +48,8 @@ pub(crate) struct Request {
     pub(crate) life: Duration,
     /// What the caller cannot use for another reason than its age.
     pub(crate) reject: Reject,
+    /// The entry that the caller has as a stale one.
+    pub(crate) stale: Option<u64>,
     /// Whether the caller hears wakes of this id, and so is to be woken.
     pub(crate) listening: bool,
 }
@@ -55,12 +57,10 @@ pub(crate) struct Request {
 /// What a caller cannot use for another reason than its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reject {
-    /// Nothing: the caller found nothing, or only something too old.
+    /// Nothing: the caller found nothing, or only something too old or of another format.
     Nothing,
     /// The entry with this id.
     Entry(u64),
-    /// Whatever cannot be read.
-    Unreadable,
     /// Everything, notes included.
     All,
 }
@@ -71,7 +71,10 @@ pub(crate) enum Leased {
     /// An entry that is fresh and not rejected.
     Entry(Stored),
     /// The lease is the caller's.
-    Granted,
+    Granted {
+        /// Whether the caller's stale entry is still stored.
+        stale_is_kept: bool,
+    },
     /// Somebody else holds it, for so long unless renewed.
     Busy(Duration),
     /// A load failed a moment ago; for so long nobody tries again.
@@ -100,7 +103,7 @@ pub(crate) enum Settle {
 pub(crate) enum Note {
     /// The load failed.
     Failed,
-    /// The value is too large, or not meant to be stored.
+    /// The value is too large, or not meant to be stored. What was stored before is removed.
     Unshared,
 }
 

@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::waits::FlightId;
-use crate::clock::Clock;
+use crate::context::Context;
 
 tokio::task_local! {
     /// The load that the present task runs.
@@ -57,15 +57,22 @@ impl Bulkhead {
         Self(Arc::new(Semaphore::new(loads.min(Semaphore::MAX_PERMITS))))
     }
 
-    /// Waits at most `wait` for a permit, or until one is `lent`; `None` when there was none.
-    pub(crate) async fn enter(&self, clock: &Clock, wait: Duration, lent: &Notify) -> Option<Permit> {
+    /// Waits at most `wait` for a permit, or for somebody who lends his; `None` when there was none.
+    pub(crate) async fn enter(
+        &self,
+        context: &Context,
+        wait: Duration,
+        lenders: &watch::Sender<usize>,
+    ) -> Option<Permit> {
         if let Ok(permit) = self.0.clone().try_acquire_owned() {
             return Some(Permit::Own(permit));
         }
+        let mut lenders = lenders.subscribe();
         tokio::select! {
             permit = self.0.clone().acquire_owned() => permit.ok().map(Permit::Own),
-            () = lent.notified() => Some(Permit::Lent),
-            () = clock.sleep(wait) => None,
+            lent = lenders.wait_for(|lenders| *lenders > 0) => lent.ok().map(|_| Permit::Lent),
+            () = context.clock.sleep(wait) => None,
+            () = context.tasks.stopping() => None,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{
     grant::Grant,
     inner::{Id, Inner},
     leader::{Goal, Leader},
-    options::Abandoned,
+    options::{Abandoned, Refresh},
 };
 use crate::observe::{Event, ReadOutcome};
 
@@ -42,7 +42,6 @@ struct Caller<V: Send + Sync + 'static> {
     parent: Option<Parent>,
     goal: Option<Goal<V>>,
     life: Option<Duration>,
-    absence: bool,
     patience: Patience,
     takes_stale: Option<Timer>,
     over: Option<Timer>,
@@ -90,6 +89,7 @@ impl<V: Send + Sync + 'static> Caller<V> {
         let seat = Seat {
             arrived: inner.flights.arrive(),
             fresh: want.fresh,
+            takes_absence: absence,
             takes_lease: life.is_some(),
             leads: false,
         };
@@ -104,7 +104,6 @@ impl<V: Send + Sync + 'static> Caller<V> {
             id,
             seat,
             life,
-            absence,
             takes_stale,
             over,
         }
@@ -115,26 +114,35 @@ impl<V: Send + Sync + 'static> Caller<V> {
             if let Some(answer) = self.recall() {
                 return Ok(Got::Answer(answer));
             }
-            let Some(goal) = self.goal.take() else { return Err(Failure::Overloaded) };
-            if self.inner.shared.context.tasks.is_stopping() {
-                return Err(Failure::Overloaded);
+            if self.parent.is_none() && self.inner.shared.context.tasks.is_stopping() {
+                let found = self.look(self.inner.options.refresh).await;
+                return found.map(Got::Answer).ok_or(Failure::Overloaded);
             }
+            let Some(goal) = self.goal.take() else { return Err(Failure::Overloaded) };
             let mut aboard = self.board(goal);
             let waits = self.inner.shared.waits.clone();
             let _waits_for = match self.parent.map(|parent| waits.enter(parent.flight, aboard.flight.id)) {
-                Some(None) => return Err(Failure::Recursive),
+                Some(None) => {
+                    aboard.answered = true;
+                    return Err(Failure::Recursive);
+                }
                 other => other.flatten(),
             };
+            if aboard.flight.fresh
+                && let Some(answer) = self.look(self.inner.options.refresh).await
+            {
+                aboard.answered = true;
+                return Ok(Got::Answer(answer));
+            }
             let verdict = self.attend(&aboard.flight).await;
             aboard.answered = true;
             match verdict {
-                Verdict::Served(Answer::Absent) if !self.absence => {}
                 Verdict::Served(answer) => return Ok(Got::Answer(answer)),
                 Verdict::Leased(grant) => return Ok(Got::Lease { grant, stale: aboard.flight.stale() }),
                 Verdict::Unshared => return Ok(Got::Unshared),
                 Verdict::Failed(failure) => return Err(failure),
                 Verdict::Busy => return Ok(Got::Busy),
-                Verdict::Pending | Verdict::Next => {}
+                Verdict::Pending | Verdict::Look | Verdict::Next => {}
             }
         }
     }
@@ -145,25 +153,35 @@ impl<V: Send + Sync + 'static> Caller<V> {
             return None;
         }
         let answer = self.inner.present(self.inner.recall(&self.id.key)?)?;
-        if matches!(answer, Answer::Absent) && !self.absence {
+        if matches!(answer, Answer::Absent) && !self.seat.takes_absence {
             return None;
         }
         self.inner.counts.memory_hit();
         Some(answer)
     }
 
+    /// What the store answers, if the caller may have it from there.
+    async fn look(&mut self, refresh: Refresh) -> Option<Answer<V>> {
+        match self.seat.fresh {
+            true => None,
+            false => self.inner.look(&self.id, refresh, self.seat.takes_absence).await,
+        }
+    }
+
     /// Takes a seat in the flight of the id, or begins that flight with `goal` where there is none.
     fn board(&mut self, goal: Goal<V>) -> Aboard<V> {
         let inner = &self.inner;
         let ends_when_abandoned = self.life.is_some() || inner.options.abandoned == Abandoned::Cancel;
-        let boarding = inner.flights.board(&self.id.key, || inner.new_flight(ends_when_abandoned));
+        let takes_lease = self.seat.takes_lease;
+        let begin = || inner.new_flight(self.seat.fresh, ends_when_abandoned);
+        let boarding = inner.flights.board(&self.id.key, self.seat, begin);
         self.seat.leads = matches!(boarding, Boarding::Lead(_));
         let (Boarding::Lead(flight) | Boarding::Join(flight)) = boarding;
-        let aboard = Aboard { inner: inner.clone(), flight: flight.clone(), answered: false };
+        let lends = self.parent.is_some_and(|parent| parent.permitted);
+        flight.lenders.send_modify(|lenders| *lenders += usize::from(lends));
+        let aboard =
+            Aboard { inner: inner.clone(), flight: flight.clone(), takes_lease, lends, answered: false };
         if !self.seat.leads {
-            if self.parent.is_some_and(|parent| parent.permitted) {
-                flight.lent.notify_one();
-            }
             self.goal = Some(goal);
             return aboard;
         }
@@ -179,9 +197,21 @@ impl<V: Send + Sync + 'static> Caller<V> {
             let changed = flight.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            match flight.verdict(self.seat, self.patience) {
-                Verdict::Pending => {}
-                verdict => return verdict,
+            let verdict = match flight.verdict(self.seat, self.patience) {
+                Verdict::Look => {
+                    self.patience.looked = true;
+                    match self.look(Refresh::Stale).await {
+                        Some(answer) => Verdict::Served(answer),
+                        None => continue,
+                    }
+                }
+                verdict => verdict,
+            };
+            if self.patience.takes_stale && matches!(verdict, Verdict::Served(_)) {
+                flight.go_on();
+            }
+            if !matches!(verdict, Verdict::Pending) {
+                return verdict;
             }
             tokio::select! {
                 () = changed => {}
@@ -205,12 +235,15 @@ async fn elapse(timer: &mut Option<Timer>) {
 struct Aboard<V: Send + Sync + 'static> {
     inner: Arc<Inner<V>>,
     flight: Arc<Flight<V>>,
+    takes_lease: bool,
+    lends: bool,
     answered: bool,
 }
 
 impl<V: Send + Sync + 'static> Drop for Aboard<V> {
     fn drop(&mut self) {
-        if self.flight.leave() && !self.answered {
+        self.flight.lenders.send_modify(|lenders| *lenders -= usize::from(self.lends));
+        if self.flight.leave(self.takes_lease) && !self.answered {
             self.inner.record(Event::WaiterCancelled { space: self.inner.name.as_str() });
         }
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::{
     entry::{Entry, Source},
@@ -23,20 +23,25 @@ pub(crate) struct Flight<V> {
     pub(crate) changed: Notify,
     /// Told when the last caller has left, if that ends the flight.
     pub(crate) abandoned: Notify,
-    /// Told when a caller that holds a permit joins: the load may run on that.
-    pub(crate) lent: Notify,
-    ends_when_abandoned: bool,
+    /// How many of those aboard hold a permit: the load may run on that.
+    pub(crate) lenders: watch::Sender<usize>,
+    /// Whether it reads no level: who may be served by one looks there himself.
+    pub(crate) fresh: bool,
     state: Mutex<State<V>>,
 }
 
 struct State<V> {
+    ends_when_abandoned: bool,
     seats: usize,
+    /// How many of those aboard would take the lease.
+    takers: usize,
     over: bool,
     detached: bool,
     /// Somebody else loads, or the load has begun: from now on the end may be far.
     waiting: bool,
     load_began: Option<Arrival>,
-    stale: Option<Entry<V>>,
+    /// A value to fall back on, with when it was read.
+    stale: Option<(Entry<V>, Arrival)>,
     loaded: Option<Answer<V>>,
     failure: Option<Failure>,
     outcome: Option<Outcome<V>>,
@@ -79,6 +84,8 @@ pub(crate) enum Verdict<V> {
     Unshared,
     /// There is no answer.
     Failed(Failure),
+    /// The store may have a stale value for the caller, who waits no longer.
+    Look,
     /// The wait of the caller is over.
     Busy,
     /// This flight does not serve the caller; the next one may.
@@ -92,6 +99,8 @@ pub(crate) struct Seat {
     pub(crate) arrived: Arrival,
     /// Whether nothing out of a level may serve it.
     pub(crate) fresh: bool,
+    /// Whether an absence is an answer to it.
+    pub(crate) takes_absence: bool,
     /// Whether it takes the lease rather than have the value loaded.
     pub(crate) takes_lease: bool,
     /// Whether the flight runs this caller's loader.
@@ -105,19 +114,23 @@ pub(crate) struct Patience {
     pub(crate) takes_stale: bool,
     /// It does not wait for somebody else's load now.
     pub(crate) over: bool,
+    /// It has looked into the store for a stale value by itself.
+    pub(crate) looked: bool,
 }
 
 impl<V> Flight<V> {
-    pub(crate) fn new(id: FlightId, fence: Fence, ends_when_abandoned: bool) -> Self {
+    pub(crate) fn new(id: FlightId, fence: Fence, fresh: bool, ends_when_abandoned: bool) -> Self {
         Self {
             id,
             fence: Arc::new(fence),
             changed: Notify::new(),
             abandoned: Notify::new(),
-            lent: Notify::new(),
-            ends_when_abandoned,
+            lenders: watch::Sender::new(0),
+            fresh,
             state: Mutex::new(State {
+                ends_when_abandoned,
                 seats: 0,
+                takers: 0,
                 over: false,
                 detached: false,
                 waiting: false,
@@ -131,32 +144,44 @@ impl<V> Flight<V> {
     }
 
     /// Takes a seat; `false` when the flight ends because everybody has left it.
-    pub(crate) fn board(&self) -> bool {
+    pub(crate) fn board(&self, takes_lease: bool) -> bool {
         let mut state = self.state.lock();
         if !state.over {
             state.seats += 1;
+            state.takers += usize::from(takes_lease);
         }
         !state.over
     }
 
     /// Gives a seat back. Answers whether the caller left before the end.
-    pub(crate) fn leave(&self) -> bool {
+    pub(crate) fn leave(&self, takes_lease: bool) -> bool {
         let mut state = self.state.lock();
         state.seats -= 1;
-        if state.seats == 0 && self.ends_when_abandoned && state.outcome.is_none() {
+        state.takers -= usize::from(takes_lease);
+        if state.seats == 0 && state.ends_when_abandoned && state.outcome.is_none() {
             state.over = true;
             self.abandoned.notify_one();
         }
-        state.outcome.is_none()
+        let early = state.outcome.is_none();
+        let untaken = state.untaken();
+        drop(state);
+        // Dropping a lease starts a task, which is not to happen under the lock.
+        drop(untaken);
+        early
     }
 
-    /// Offers a stale value to those who run out of patience, and to all if the load fails.
-    pub(crate) fn offer(&self, stale: Entry<V>) {
-        self.update(|state| state.stale = Some(stale));
+    /// Offers a value that was read at `sent` to those who run out of patience, and to all if the load fails.
+    pub(crate) fn offer(&self, stale: Entry<V>, sent: Arrival) {
+        self.update(|state| state.stale = Some((stale, sent)));
+    }
+
+    /// Takes the offer back: the value is not in the store any more.
+    pub(crate) fn withdraw(&self) {
+        self.update(|state| state.stale = None);
     }
 
     pub(crate) fn stale(&self) -> Option<Entry<V>> {
-        self.state.lock().stale.clone()
+        self.state.lock().stale.as_ref().map(|(stale, _)| stale.clone())
     }
 
     /// Tells that the end may be far.
@@ -172,6 +197,11 @@ impl<V> Flight<V> {
         });
     }
 
+    /// Lets the load go on although everybody may leave: some of those had something else instead.
+    pub(crate) fn go_on(&self) {
+        self.state.lock().ends_when_abandoned = false;
+    }
+
     /// Hands the loaded value to those who came before the load.
     pub(crate) fn loaded(&self, answer: Answer<V>) {
         self.update(|state| state.loaded = Some(answer));
@@ -184,9 +214,12 @@ impl<V> Flight<V> {
 
     /// Ends the flight. Only the first end counts.
     pub(crate) fn finish(&self, outcome: Outcome<V>) {
+        let mut untaken = None;
         self.update(|state| {
             state.outcome.get_or_insert(outcome);
+            untaken = state.untaken();
         });
+        drop(untaken);
     }
 
     /// Sends the callers who came after the load began to the next flight, and closes process memory to it.
@@ -212,7 +245,7 @@ impl<V> Flight<V> {
         if let Some(answer) = &state.loaded
             && early
         {
-            return Verdict::Served(answer.by(seat));
+            return state.serve(answer.by(seat), seat);
         }
         if let Some(failure) = state.failure.clone() {
             return state.fail(seat, failure);
@@ -224,10 +257,11 @@ impl<V> Flight<V> {
                 if seat.fresh || seat.arrived >= *sent {
                     return Verdict::Next;
                 }
-                Verdict::Served(if *waited { answer.from(Source::Coalesced) } else { answer.clone() })
+                let answer = if *waited { answer.from(Source::Coalesced) } else { answer.clone() };
+                state.serve(answer, seat)
             }
             Some(Outcome::Loaded { accepted }) => match &state.loaded {
-                Some(answer) if *accepted && !seat.fresh => Verdict::Served(answer.by(seat)),
+                Some(answer) if *accepted && !seat.fresh => state.serve(answer.by(seat), seat),
                 _ => Verdict::Next,
             },
             Some(Outcome::Failed(failure)) => {
@@ -245,24 +279,48 @@ impl<V> Flight<V> {
 
 impl<V> State<V> {
     fn so_far(&self, seat: Seat, patience: Patience) -> Verdict<V> {
-        match &self.stale {
-            Some(stale) if !seat.fresh && (patience.takes_stale || (patience.over && self.waiting)) => {
-                Verdict::Served(Answer::Present(stale.clone()))
-            }
-            _ if patience.over && self.waiting => Verdict::Busy,
+        let over = patience.over && self.waiting;
+        match self.fallback(seat) {
+            Some(stale) if patience.takes_stale || over => stale,
+            None if !seat.fresh && !patience.looked && (patience.takes_stale || over) => Verdict::Look,
+            _ if over => Verdict::Busy,
             _ => Verdict::Pending,
         }
     }
 
+    /// The offered value, for those who came before it was read.
+    fn fallback(&self, seat: Seat) -> Option<Verdict<V>> {
+        let (stale, sent) = self.stale.as_ref()?;
+        let serves = !seat.fresh && seat.arrived < *sent;
+        serves.then(|| Verdict::Served(Answer::Present(stale.clone())))
+    }
+
+    /// The lease that nobody aboard would take.
+    fn untaken(&mut self) -> Option<Grant> {
+        match &mut self.outcome {
+            Some(Outcome::Leased(grant)) if self.takers == 0 => grant.take(),
+            _ => None,
+        }
+    }
+
+    fn serve(&self, answer: Answer<V>, seat: Seat) -> Verdict<V> {
+        match answer {
+            Answer::Absent if !seat.takes_absence => self.next(),
+            answer => Verdict::Served(answer),
+        }
+    }
+
+    /// The next flight; until this one has ended, that would be this one again.
+    fn next(&self) -> Verdict<V> {
+        if self.outcome.is_none() { Verdict::Pending } else { Verdict::Next }
+    }
+
     fn fail(&self, seat: Seat, failure: Failure) -> Verdict<V> {
         let for_fresh = seat.leads || self.load_began.is_some_and(|began| seat.arrived < began);
-        match &self.stale {
-            // Until the flight has ended, the next one would be this one again.
-            _ if seat.fresh && !for_fresh && self.outcome.is_none() => Verdict::Pending,
-            _ if seat.fresh && !for_fresh => Verdict::Next,
-            Some(stale) if !seat.fresh => Verdict::Served(Answer::Present(stale.clone())),
-            _ => Verdict::Failed(failure),
+        if !seat.fresh || for_fresh {
+            return self.fallback(seat).unwrap_or(Verdict::Failed(failure));
         }
+        self.next()
     }
 }
 

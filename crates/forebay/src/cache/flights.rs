@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     fence::{Epoch, Fence},
-    flight::Flight,
+    flight::{Flight, Seat},
 };
 use crate::{
     hash::Seed,
@@ -70,15 +70,17 @@ impl<V> Flights<V> {
     }
 
     /// Takes a seat in the flight of `id`, or begins the flight that `begin` makes.
-    pub(crate) fn board(&self, id: &str, begin: impl FnOnce() -> Flight<V>) -> Boarding<V> {
+    pub(crate) fn board(&self, id: &str, seat: Seat, begin: impl FnOnce() -> Flight<V>) -> Boarding<V> {
         self.with(id, |slot| {
-            if let Some(flight) = &slot.flight
-                && flight.board()
+            // Who wants the value loaded may have it from the refresh; who reads finds the stale one.
+            let refresh = slot.refresh.as_ref().filter(|_| seat.fresh);
+            if let Some(flight) = slot.flight.as_ref().or(refresh)
+                && flight.board(seat.takes_lease)
             {
                 return Boarding::Join(flight.clone());
             }
             let flight = Arc::new(begin());
-            flight.board();
+            flight.board(seat.takes_lease);
             slot.flight = Some(flight.clone());
             Boarding::Lead(flight)
         })

@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use tokio::sync::oneshot;
+
 use super::{
     backend::{Backend, Settle, Unavailable},
     token::Token,
@@ -16,6 +18,8 @@ pub(crate) struct Grant {
     token: Token,
     life: Duration,
     given_back: bool,
+    /// Closed when the load is gone, which after its abortion takes a moment.
+    load: Option<oneshot::Receiver<()>>,
 }
 
 impl Grant {
@@ -26,7 +30,7 @@ impl Grant {
         token: Token,
         life: Duration,
     ) -> Self {
-        Self { backend, tasks, key, token, life, given_back: false }
+        Self { backend, tasks, key, token, life, given_back: false, load: None }
     }
 
     pub(crate) fn token(&self) -> Token {
@@ -51,6 +55,11 @@ impl Grant {
         settled
     }
 
+    /// Is not given back before `load` has ended: a successor must not run beside it.
+    pub(crate) fn outlive(&mut self, load: oneshot::Receiver<()>) {
+        self.load = Some(load);
+    }
+
     /// Leaves the lease to somebody else who has its token.
     pub(crate) fn keep(&mut self) {
         self.given_back = true;
@@ -63,7 +72,11 @@ impl Drop for Grant {
             return;
         }
         let (backend, key, token) = (self.backend.clone(), self.key.clone(), self.token);
+        let load = self.load.take();
         self.tasks.spawn(async move {
+            if let Some(load) = load {
+                load.await.ok();
+            }
             if backend.settle(&key, token, Settle::Release).await.is_err() {
                 tracing::debug!("a lease could not be given back and ends by itself");
             }

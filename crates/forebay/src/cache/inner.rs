@@ -251,6 +251,10 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
     fn weigh(&self, bytes: usize) {
         let (bytes, mean) = (bytes as u64, self.mean.load(Relaxed));
+        // What is not kept in the process needs no room there.
+        if bytes > self.shared.memory.largest() {
+            return;
+        }
         let next = if mean == 0 { bytes } else { mean - mean / 8 + bytes / 8 };
         self.mean.store(next, Relaxed);
     }

@@ -6,6 +6,7 @@ use super::{
     backend::{Leased, Reject, Request, Stored},
     bulkhead::Parent,
     entry::Entry,
+    envelope::Head,
     error::Failure,
     fence::Fence,
     flight::{Answer, Flight, Outcome},
@@ -89,21 +90,21 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     async fn fly_on_stale(&mut self, stale: Entry<V>, sent: Arrival) -> Outcome<V> {
-        self.flight.offer(stale.clone());
+        self.flight.offer(stale.clone(), sent);
         let loads = matches!(self.goal, Some(Goal::Load { .. }));
         if loads && self.inner.options.refresh == Refresh::Stale {
-            self.refresh_behind(stale.clone());
+            self.refresh_behind(stale.clone(), sent);
             return Outcome::Read { answer: Answer::Present(stale), sent, waited: false };
         }
         self.acquire(Reject::Nothing).await
     }
 
     /// Has the value loaded by a flight of its own that no caller joins; one at a time.
-    fn refresh_behind(&mut self, stale: Entry<V>) {
+    fn refresh_behind(&mut self, stale: Entry<V>, sent: Arrival) {
         let inner = &self.inner;
         let Some(goal) = self.goal.take() else { return };
-        if let Some(flight) = inner.flights.refresh(&self.id.key, || inner.new_flight(false)) {
-            flight.offer(stale);
+        if let Some(flight) = inner.flights.refresh(&self.id.key, || inner.new_flight(false, false)) {
+            flight.offer(stale, sent);
             let mut leader = Self::new(inner.clone(), flight, self.id.clone(), goal, false, None);
             leader.behind = true;
             inner.shared.context.tasks.spawn(leader.run());
@@ -112,26 +113,36 @@ impl<V: Send + Sync + 'static> Leader<V> {
 
     async fn acquire(&mut self, mut reject: Reject) -> Outcome<V> {
         if let Some(retry_after) = self.refused() {
-            return Outcome::Failed(Failure::Elsewhere(retry_after));
+            return self.fail(Failure::Elsewhere(retry_after)).await;
         }
         let inner = self.inner.clone();
         let mut queue = Queue::new(&inner, &self.id.key);
         let mut waited = false;
         loop {
             let request = self.request(reject, queue.is_listening());
-            let (token, life) = (request.token, request.life);
+            // Made before the request is sent: one that is not answered is followed by a release.
+            let mut grant = inner.grant(self.id.key.clone(), request.token, request.life);
             let sent = inner.flights.depart();
             let Ok(leased) = inner.backend.lease(&self.id.key, request).await else {
+                drop(grant);
                 return self.load_alone(Alone::Locally).await;
             };
+            if !matches!(leased, Leased::Granted { .. }) {
+                grant.keep();
+            }
             match leased {
                 Leased::Entry(stored) => match self.open(Some(stored)) {
                     Found::Usable(answer) => return Outcome::Read { answer, sent, waited },
                     Found::Stale(_) => {}
                     Found::Unusable(why) => reject = why,
                 },
-                Leased::Granted => return self.granted(token, life).await,
-                Leased::Failed(left) => return Outcome::Failed(Failure::Elsewhere(left)),
+                Leased::Granted { stale_is_kept } => {
+                    if !stale_is_kept {
+                        self.flight.withdraw();
+                    }
+                    return self.granted(grant).await;
+                }
+                Leased::Failed(left) => return self.fail(Failure::Elsewhere(left)).await,
                 Leased::Unshared => return self.unshared().await,
                 Leased::Busy(left) => {
                     if let Some(outcome) = self.busy(sent) {
@@ -159,11 +170,11 @@ impl<V: Send + Sync + 'static> Leader<V> {
             Some(Goal::Lease(life)) => life,
             _ => self.inner.options.lease,
         };
-        Request { token: Token::roll(&self.inner.shared.context.dice), life, reject, listening }
+        let stale = self.flight.stale().map(|stale| stale.id);
+        Request { token: Token::roll(&self.inner.shared.context.dice), life, reject, stale, listening }
     }
 
-    async fn granted(&mut self, token: Token, life: Duration) -> Outcome<V> {
-        let grant = self.inner.grant(self.id.key.clone(), token, life);
+    async fn granted(&mut self, grant: Grant) -> Outcome<V> {
         match self.goal {
             Some(Goal::Load { .. }) => self.load_under(grant).await,
             _ => Outcome::Leased(Some(grant)),
@@ -206,7 +217,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
             Ok(opened) => opened,
             Err(reason) => {
                 self.inner.unreadable(reason);
-                return Found::Unusable(Reject::Unreadable);
+                let entry = Head::read(&stored.bytes).map(|head| head.entry_id);
+                return Found::Unusable(entry.map_or(Reject::Nothing, Reject::Entry));
             }
         };
         let absence = !matches!(self.goal, Some(Goal::Load { absence: false, .. }));
@@ -220,6 +232,18 @@ impl<V: Send + Sync + 'static> Leader<V> {
     fn remember(&self, opened: Opened<V>) -> Found<V> {
         self.inner.memorize(&self.id.key, &self.flight.fence, &opened);
         Found::Usable(opened.answer)
+    }
+
+    /// Fails for those aboard who cannot fall back on what the store has. Each has come before this read.
+    pub(super) async fn fail(&mut self, failure: Failure) -> Outcome<V> {
+        let sent = self.inner.flights.depart();
+        if let Ok(stored) = self.inner.backend.read(&self.id.key).await {
+            match stored.and_then(|stored| self.inner.open(&stored).ok()) {
+                Some(Opened { answer: Answer::Present(entry), .. }) => self.flight.offer(entry, sent),
+                _ => self.flight.withdraw(),
+            }
+        }
+        Outcome::Failed(failure)
     }
 
     /// Ends the flight: the next caller begins another, and those aboard are told.
@@ -240,9 +264,9 @@ impl<V: Send + Sync + 'static> Drop for Leader<V> {
 }
 
 impl<V: Send + Sync + 'static> Inner<V> {
-    pub(crate) fn new_flight(&self, ends_when_abandoned: bool) -> Flight<V> {
+    pub(crate) fn new_flight(&self, fresh: bool, ends_when_abandoned: bool) -> Flight<V> {
         let fence = Fence::raise(&self.shared.epoch);
-        Flight::new(self.shared.waits.number(), fence, ends_when_abandoned)
+        Flight::new(self.shared.waits.number(), fence, fresh, ends_when_abandoned)
     }
 
     pub(crate) fn grant(&self, key: Arc<str>, token: Token, life: Duration) -> Grant {

@@ -3,11 +3,13 @@
 use std::{any::Any, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
+use tokio::sync::oneshot;
 
 use super::{
     backend::{Note, Settle},
     breaker::Breaker,
     bulkhead::{Bulkhead, Parent, Permit},
+    caller::{Got, Want},
     entry::{Entry, Load, Loaded, Source},
     error::Failure,
     flight::{Answer, Outcome},
@@ -42,6 +44,8 @@ enum Ended<V> {
     Value(Loaded<V>),
     Absent,
     Failed(Failure),
+    /// Not begun: something has overtaken the flight while it waited.
+    Overtaken,
 }
 
 impl<V: Send + Sync + 'static> Leader<V> {
@@ -49,24 +53,31 @@ impl<V: Send + Sync + 'static> Leader<V> {
     pub(super) async fn load_under(&mut self, mut grant: Grant) -> Outcome<V> {
         let inner = self.inner.clone();
         let began = inner.now();
-        let ended = self.load_while_held(&mut grant, inner.bulkhead.as_ref()).await;
+        let (running, load) = oneshot::channel();
+        grant.outlive(load);
+        let ended = self.load_while_held(&mut grant, running).await;
         match ended {
             Ended::Value(loaded) => self.fill(grant, loaded, inner.now().since(began)).await,
             Ended::Absent => self.fill_absence(grant).await,
             Ended::Failed(failure) => self.leave_note(grant, failure).await,
+            Ended::Overtaken => {
+                drop(grant);
+                self.follow().await
+            }
         }
     }
 
     /// Loads without a lease, since nobody can be asked for one, or since it would not help.
     pub(super) async fn load_alone(&mut self, store: Alone) -> Outcome<V> {
         let inner = self.inner.clone();
-        let loaded = match self.load(Some(&inner.shared.outage)).await {
+        let loaded = match self.load(Some(&inner.shared.outage), oneshot::channel().0).await {
             Ended::Value(loaded) => loaded,
             Ended::Absent => {
                 self.flight.loaded(Answer::Absent);
                 return Outcome::Loaded { accepted: self.is_whole() };
             }
-            Ended::Failed(failure) => return Outcome::Failed(failure),
+            Ended::Failed(failure) => return self.fail(failure).await,
+            Ended::Overtaken => return self.follow().await,
         };
         let (id, life) = (inner.shared.context.dice.bits(), self.life(&loaded));
         let entry = self.hand_out(&loaded, id, life);
@@ -79,9 +90,9 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// Loads while the lease is renewed at every third of its life. A lease that is lost detaches the flight.
-    async fn load_while_held(&mut self, grant: &mut Grant, bulkhead: Option<&Bulkhead>) -> Ended<V> {
+    async fn load_while_held(&mut self, grant: &mut Grant, running: oneshot::Sender<()>) -> Ended<V> {
         let (inner, flight, key) = (self.inner.clone(), self.flight.clone(), self.id.key.clone());
-        let load = self.load(bulkhead);
+        let load = self.load(inner.bulkhead.as_ref(), running);
         tokio::pin!(load);
         let life = grant.life();
         let mut ours = true;
@@ -100,10 +111,11 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
-    async fn load(&mut self, bulkhead: Option<&Bulkhead>) -> Ended<V> {
+    /// Loads; `running` is dropped when the loader is gone.
+    async fn load(&mut self, bulkhead: Option<&Bulkhead>, running: oneshot::Sender<()>) -> Ended<V> {
         self.flight.wait();
         let began = self.inner.now();
-        let ended = self.run_loader(bulkhead).await;
+        let ended = self.run_loader(bulkhead, running).await;
         let outcome = match &ended {
             Ended::Value(_) => LoadOutcome::Value,
             Ended::Absent => LoadOutcome::Absent,
@@ -112,16 +124,20 @@ impl<V: Send + Sync + 'static> Leader<V> {
             Ended::Failed(Failure::Overloaded) => LoadOutcome::Overloaded,
             Ended::Failed(Failure::Elsewhere(_)) => LoadOutcome::Refused,
             Ended::Failed(_) => LoadOutcome::Failed,
+            Ended::Overtaken => return ended,
         };
         self.report(outcome, self.inner.now().since(began));
         ended
     }
 
-    async fn run_loader(&mut self, bulkhead: Option<&Bulkhead>) -> Ended<V> {
+    async fn run_loader(&mut self, bulkhead: Option<&Bulkhead>, running: oneshot::Sender<()>) -> Ended<V> {
         if let Some(Err(retry_after)) = self.inner.breaker.as_ref().map(Breaker::admit) {
             return Ended::Failed(Failure::Elsewhere(retry_after));
         }
         let Some(permit) = self.permit(bulkhead).await else { return Ended::Failed(Failure::Overloaded) };
+        if !self.flight.is_attached() {
+            return Ended::Overtaken;
+        }
         let Some(Goal::Load { loader, .. }) = self.goal.take() else {
             return Ended::Failed(Failure::Overloaded);
         };
@@ -129,10 +145,10 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let load = Load { id: self.id.given.clone(), stale: self.flight.stale() };
         let scope = Parent { flight: self.flight.id, permitted: permit.is_held() };
         let weight = self.inner.mean.load(Relaxed);
-        let reservation = shared.memory.reserve(self.inner.space, self.flight.id, weight);
+        let reservation = shared.memory.reserve(weight);
         self.flight.load(self.inner.flights.depart());
         let job = shared.context.tasks.spawn_owned(async move {
-            let _held = (permit, reservation);
+            let _held = (permit, reservation, running);
             scope.scope(async move { loader(load).await }).await
         });
         match shared.context.clock.timeout(self.inner.options.load_timeout, job).await {
@@ -150,7 +166,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             return Some(Permit::Lent);
         }
         let Some(bulkhead) = bulkhead else { return Some(Permit::Free) };
-        bulkhead.enter(&self.inner.shared.context.clock, self.inner.options.wait, &self.flight.lent).await
+        bulkhead.enter(&self.inner.shared.context, self.inner.options.wait, &self.flight.lenders).await
     }
 
     fn report(&self, outcome: LoadOutcome, took: Duration) {
@@ -193,6 +209,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         self.flight.loaded(Answer::Absent);
         let Some(life) = self.inner.options.absence(None) else {
             let done = grant.settle(Settle::Discard).await;
+            self.inner.shared.memory.remove(self.inner.space, &self.id.key);
             return Outcome::Loaded { accepted: done.unwrap_or_else(|_| self.is_whole()) };
         };
         let sealed = self.inner.seal_absence(life);
@@ -214,19 +231,42 @@ impl<V: Send + Sync + 'static> Leader<V> {
     async fn do_not_share(&mut self, mut grant: Grant, outcome: FillOutcome) -> Outcome<V> {
         self.inner.filled(outcome);
         let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
-        Outcome::Loaded { accepted: grant.settle(note).await.unwrap_or_else(|_| self.is_whole()) }
+        let noted = grant.settle(note).await;
+        self.inner.shared.memory.remove(self.inner.space, &self.id.key);
+        Outcome::Loaded { accepted: noted.unwrap_or_else(|_| self.is_whole()) }
     }
 
     async fn leave_note(&mut self, mut grant: Grant, failure: Failure) -> Outcome<V> {
+        let outcome = self.fail(failure.clone()).await;
         self.flight.failed(failure.clone());
         let step = match failure {
-            Failure::Overloaded | Failure::Elsewhere(_) => Settle::Release,
-            _ => Settle::Note(Note::Failed, self.inner.options.failure_for),
+            Failure::Error(_) | Failure::TimedOut => {
+                Settle::Note(Note::Failed, self.inner.options.failure_for)
+            }
+            // The origin has not failed: the next caller may try at once.
+            _ => Settle::Release,
         };
         if grant.settle(step).await.is_err() {
             tracing::debug!(space = %self.inner.name, "the note of a failed load could not be left");
         }
-        Outcome::Failed(failure)
+        outcome
+    }
+
+    /// Gets the value from the flight that has overtaken this one, for everybody aboard.
+    async fn follow(&mut self) -> Outcome<V> {
+        let Some(goal) = self.goal.take() else { return Outcome::Failed(Failure::Overloaded) };
+        let want = Want { goal, fresh: self.fresh, wait: None };
+        let scope =
+            Parent { flight: self.flight.id, permitted: self.parent.is_some_and(|parent| parent.permitted) };
+        let next: BoxFuture<'_, _> = Box::pin(scope.scope(self.inner.obtain(&self.id.given, want)));
+        match next.await {
+            Ok(Got::Answer(answer)) => {
+                self.flight.loaded(answer);
+                Outcome::Loaded { accepted: true }
+            }
+            Ok(_) => Outcome::Failed(Failure::Overloaded),
+            Err(failure) => Outcome::Failed(failure),
+        }
     }
 
     /// Hands a loaded value to those who came before the load.

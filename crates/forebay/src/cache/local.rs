@@ -9,13 +9,18 @@ use std::{
 
 use bytes::Bytes;
 use equivalent::Equivalent;
-use quick_cache::{Lifecycle, OptionsBuilder, Weighter, sync::Cache};
+use quick_cache::{
+    OptionsBuilder, Weighter,
+    sync::{Cache, DefaultLifecycle},
+};
 
-use super::waits::FlightId;
 use crate::{
     clock::{Clock, Moment},
     hash::Seed,
-    sync::atomic::{AtomicU32, Ordering::Relaxed},
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
 };
 
 /// What an entry weighs besides its value and its key.
@@ -27,10 +32,16 @@ const SMALLEST_SHARD: u64 = 4 << 20;
 /// Only sizes the tables that the cache begins with.
 const TYPICAL_ENTRY: u64 = 1 << 10;
 
+/// The budget is lowered in this many steps for what runs, not for every load.
+const STEPS: u64 = 64;
+
 /// The process memory of one `Forebay`.
 pub(crate) struct Memory {
-    slots: Cache<Key, Slot, Weigh, Seed, PinLoads>,
+    slots: Cache<Key, Slot, Weigh, Seed>,
     spaces: AtomicU32,
+    budget: u64,
+    /// What running loads are expected to bring; the slots have the rest of the budget.
+    reserved: Mutex<u64>,
 }
 
 /// A value in process memory, and for how long it may be used.
@@ -65,9 +76,16 @@ impl Memory {
         options.shards(roomy.min(cores * 4));
         let options = options.build().expect("capacity and estimate are both set");
         Self {
-            slots: Cache::with_options(options, Weigh, Seed::default(), PinLoads),
+            slots: Cache::with_options(options, Weigh, Seed::default(), DefaultLifecycle::default()),
             spaces: AtomicU32::new(0),
+            budget,
+            reserved: Mutex::new(0),
         }
+    }
+
+    /// The most that one entry can weigh.
+    pub(crate) fn largest(&self) -> u64 {
+        self.slots.shard_capacity()
     }
 
     /// A number for a new space.
@@ -80,7 +98,7 @@ impl Memory {
     pub(crate) fn get(&self, space: Space, id: &str) -> Option<Local> {
         match self.slots.get(&Name { space, shelf: Shelf::Local, id })? {
             Slot::Local(local) => Some(local),
-            Slot::Stored { .. } | Slot::Load(_) => None,
+            Slot::Stored { .. } => None,
         }
     }
 
@@ -96,7 +114,7 @@ impl Memory {
     pub(crate) fn stored(&self, space: Space, id: &str) -> Option<(Bytes, Moment)> {
         match self.slots.get(&Name { space, shelf: Shelf::Stored, id })? {
             Slot::Stored { bytes, until } => Some((bytes, until)),
-            Slot::Local(_) | Slot::Load(_) => None,
+            Slot::Local(_) => None,
         }
     }
 
@@ -108,11 +126,23 @@ impl Memory {
         self.slots.remove(&Name { space, shelf: Shelf::Stored, id });
     }
 
-    /// Counts a running load against the budget until the reservation is dropped.
-    pub(crate) fn reserve(self: &Arc<Self>, space: Space, flight: FlightId, weight: u64) -> Reservation {
-        let id: Box<str> = flight.to_string().into();
-        self.slots.insert(Key { space, shelf: Shelf::Load, id: id.clone() }, Slot::Load(weight));
-        Reservation { memory: self.clone(), space, id }
+    /// Counts a running load against the budget until the reservation is dropped. Together they take at most
+    /// half of it.
+    pub(crate) fn reserve(self: &Arc<Self>, weight: u64) -> Reservation {
+        let mut reserved = self.reserved.lock();
+        let weight = weight.min((self.budget / 2).saturating_sub(*reserved));
+        self.set_reserved(&mut reserved, |now| now + weight);
+        Reservation { memory: self.clone(), weight }
+    }
+
+    fn set_reserved(&self, reserved: &mut u64, change: impl FnOnce(u64) -> u64) {
+        let step = self.budget / STEPS;
+        let before = reserved.div_ceil(step);
+        *reserved = change(*reserved);
+        let after = reserved.div_ceil(step);
+        if before != after {
+            self.slots.set_capacity(self.budget - after * step);
+        }
     }
 
     /// Removes what nobody may use any more.
@@ -121,24 +151,19 @@ impl Memory {
         self.slots.retain(|_, slot| match slot {
             Slot::Local(local) => local.until > now,
             Slot::Stored { until, .. } => *until > now,
-            Slot::Load(_) => true,
         });
     }
 
     /// How much of the budget is used, in bytes.
     pub(crate) fn weight(&self) -> u64 {
-        self.slots.weight()
-    }
-
-    /// How many values, stored entries and running loads there are.
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len()
+        let reserved = self.reserved.lock();
+        self.slots.weight() + *reserved
     }
 }
 
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memory").field("weight", &self.weight()).field("len", &self.len()).finish()
+        f.debug_struct("Memory").field("weight", &self.weight()).finish_non_exhaustive()
     }
 }
 
@@ -150,13 +175,12 @@ pub(crate) struct Space(u32);
 #[derive(Debug)]
 pub(crate) struct Reservation {
     memory: Arc<Memory>,
-    space: Space,
-    id: Box<str>,
+    weight: u64,
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.memory.slots.remove(&Name { space: self.space, shelf: Shelf::Load, id: &self.id });
+        self.memory.set_reserved(&mut self.memory.reserved.lock(), |now| now - self.weight);
     }
 }
 
@@ -164,7 +188,6 @@ impl Drop for Reservation {
 enum Shelf {
     Local,
     Stored,
-    Load,
 }
 
 struct Key {
@@ -190,7 +213,7 @@ impl Hash for Name<'_> {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write(self.id.as_bytes());
-        state.write_u64(u64::from(self.space.0) << 2 | self.shelf as u64);
+        state.write_u64(u64::from(self.space.0) << 1 | self.shelf as u64);
     }
 }
 
@@ -213,7 +236,6 @@ impl Equivalent<Key> for Name<'_> {
 enum Slot {
     Local(Local),
     Stored { bytes: Bytes, until: Moment },
-    Load(u64),
 }
 
 #[derive(Clone)]
@@ -224,20 +246,7 @@ impl Weighter<Key, Slot> for Weigh {
         let value = match slot {
             Slot::Local(local) => u64::from(local.weight),
             Slot::Stored { bytes, .. } => bytes.len() as u64,
-            Slot::Load(weight) => *weight,
         };
         OVERHEAD + key.id.len() as u64 + value
-    }
-}
-
-/// What runs cannot be evicted.
-#[derive(Clone)]
-struct PinLoads;
-
-impl Lifecycle<Key, Slot> for PinLoads {
-    type RequestState = ();
-
-    fn is_pinned(&self, _: &Key, slot: &Slot) -> bool {
-        matches!(slot, Slot::Load(_))
     }
 }

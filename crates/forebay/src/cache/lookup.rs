@@ -290,7 +290,11 @@ impl<V: Send + Sync + 'static> Lease<V> {
     async fn do_not_share(&mut self, outcome: FillOutcome) -> Filled {
         self.inner.filled(outcome);
         let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
-        match self.end(note).await {
+        let noted = self.end(note).await;
+        if noted != Returned::Lost {
+            self.inner.shared.memory.remove(self.inner.space, &self.id.key);
+        }
+        match noted {
             Returned::Lost => Filled::Lost,
             Returned::Done | Returned::Unavailable => Filled::Unshared,
         }

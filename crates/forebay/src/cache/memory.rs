@@ -53,9 +53,14 @@ impl MemoryBackend {
         let rejected = match reject {
             Reject::Nothing => false,
             Reject::Entry(entry) => entry == head.entry_id,
-            Reject::Unreadable | Reject::All => true,
+            Reject::All => true,
         };
         (!rejected && stored.left > head.stale_for).then_some(stored)
+    }
+
+    fn holds(&self, id: &str, entry: u64) -> bool {
+        let stored = self.stored(id);
+        stored.is_some_and(|stored| Head::read(&stored.bytes).is_ok_and(|head| head.entry_id == entry))
     }
 
     fn decide_lease(
@@ -82,7 +87,8 @@ impl MemoryBackend {
             _ => {
                 // Who has waited may have others behind him, in other places of this process.
                 let lease = Held::Lease { token: request.token, waited: request.listening };
-                (Next::Set(lease, request.life), Leased::Granted)
+                let stale_is_kept = request.stale.is_some_and(|stale| self.holds(id, stale));
+                (Next::Set(lease, request.life), Leased::Granted { stale_is_kept })
             }
         }
     }
@@ -94,7 +100,12 @@ impl MemoryBackend {
                 Next::Clear
             }
             Settle::Renew(life) => Next::Prolong(life),
-            Settle::Note(note, life) => Next::Set(Held::Note(note), life),
+            Settle::Note(note, life) => {
+                if note == Note::Unshared {
+                    self.memory.discard(self.space, id);
+                }
+                Next::Set(Held::Note(note), life)
+            }
             Settle::Discard => {
                 self.memory.discard(self.space, id);
                 Next::Clear

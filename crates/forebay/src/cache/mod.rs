@@ -16,6 +16,8 @@ mod entry;
 mod envelope;
 mod error;
 mod fence;
+#[cfg(test)]
+mod fixture;
 mod flight;
 mod flights;
 mod grant;

@@ -10,32 +10,18 @@ use shuttle::{check_random, thread};
 
 use super::{
     backend::{Answer as Asked, Backend, Change, Leased, Request, Settle, Stored},
-    bulkhead::Bulkhead,
     entry::{Entry, Source},
-    fence::{Epoch, Fence},
+    fence::Fence,
+    fixture::{self, LIFE},
     flight::{Answer, Flight, Outcome, Patience, Seat, Verdict},
-    flights::{Boarding, Flights},
-    inner::{Inner, Opened, Shared},
-    local::Memory,
+    flights::Boarding,
+    inner::{Inner, Opened},
     options::Options,
-    stats::Counts,
     token::Token,
-    waits::Waits,
 };
-use crate::{
-    clock::Clock,
-    codec::Raw,
-    context::Context,
-    dice::Dice,
-    key::{App, Name},
-    observe::Silent,
-    sync::atomic::AtomicU64,
-    tasks::Tasks,
-    wake::Wake,
-};
+use crate::{clock::Clock, codec::Raw};
 
 const RUNS: usize = 5_000;
-const LIFE: Duration = Duration::from_secs(60);
 
 /// A store that no model asks.
 struct Unasked;
@@ -64,33 +50,8 @@ impl Backend for Unasked {
 
 fn inner(runtime: &tokio::runtime::Runtime) -> Arc<Inner<Bytes>> {
     let (clock, _) = Clock::manual();
-    let shared = Shared {
-        context: Context {
-            app: App::new("model").unwrap(),
-            clock,
-            dice: Dice::seeded(1),
-            tasks: Tasks::on(runtime.handle().clone()),
-            observe: Arc::new(Silent),
-            wake: Wake::default(),
-        },
-        memory: Arc::new(Memory::new(1 << 20)),
-        epoch: Arc::new(Epoch::default()),
-        waits: Arc::new(Waits::default()),
-        outage: Bulkhead::new(1),
-    };
-    Arc::new(Inner {
-        name: Name::new("model").unwrap(),
-        space: shared.memory.space(),
-        options: Options::new(LIFE),
-        codec: Arc::new(Raw),
-        backend: Arc::new(Unasked),
-        flights: Flights::new(),
-        bulkhead: None,
-        breaker: None,
-        counts: Counts::default(),
-        mean: AtomicU64::new(0),
-        shared,
-    })
+    let shared = fixture::shared(runtime.handle().clone(), clock);
+    Arc::new(fixture::inner(shared, Options::new(LIFE), Raw, Arc::new(Unasked)))
 }
 
 fn answer() -> Answer<Bytes> {
@@ -110,14 +71,14 @@ fn opened() -> Opened<Bytes> {
 
 /// Begins the flight of `a`, or joins it.
 fn board(inner: &Inner<Bytes>) -> (Arc<Flight<Bytes>>, bool) {
-    match inner.flights.board("a", || inner.new_flight(true)) {
+    match inner.flights.board("a", seat(inner, false), || inner.new_flight(false, true)) {
         Boarding::Lead(flight) => (flight, true),
         Boarding::Join(flight) => (flight, false),
     }
 }
 
 fn seat(inner: &Inner<Bytes>, leads: bool) -> Seat {
-    Seat { arrived: inner.flights.arrive(), fresh: false, takes_lease: false, leads }
+    Seat { arrived: inner.flights.arrive(), fresh: false, takes_absence: false, takes_lease: false, leads }
 }
 
 /// Runs a model in a runtime that it does not use, since tasks need one to be made for.
@@ -183,7 +144,7 @@ fn who_comes_during_a_load_is_served_only_if_that_load_is_accepted() {
         let (flight, _) = board(&inner);
         flight.load(inner.flights.depart());
         let late = seat(&inner, false);
-        assert!(flight.board());
+        assert!(flight.board(false));
         let changer = inner.clone();
         let change = thread::spawn(move || changer.overtake("a"));
         flight.loaded(answer());
@@ -203,7 +164,7 @@ fn nobody_boards_a_flight_that_everybody_has_left() {
     check(|inner| {
         let (first, _) = board(&inner);
         let leaver = first.clone();
-        let leave = thread::spawn(move || leaver.leave());
+        let leave = thread::spawn(move || leaver.leave(false));
         let (second, leads) = board(&inner);
         leave.join().unwrap();
         // Either it was kept alive by the second caller, or that one leads another.

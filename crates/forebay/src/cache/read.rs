@@ -18,7 +18,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             self.counts.memory_hit();
             return answer.into();
         }
-        let read = self.read_store(&id).await;
+        let read = self.look(&id, self.options.refresh, true).await.map_or(Read::Miss, Read::from);
         let outcome = match &read {
             Read::Hit(entry) => entry.outcome(),
             Read::Absent => Some(ReadOutcome::Absent),
@@ -30,24 +30,18 @@ impl<V: Send + Sync + 'static> Inner<V> {
         read
     }
 
-    async fn read_store(&self, id: &Id) -> Read<V> {
+    /// What the store has for `id`: a stale value only where `refresh` hands such out, an absence only where
+    /// that is an answer.
+    pub(crate) async fn look(&self, id: &Id, refresh: Refresh, absence: bool) -> Option<Answer<V>> {
         let fenced = self.flights.fence(&id.key, &self.shared.epoch);
-        let Ok(Some(stored)) = self.backend.read(&id.key).await else { return Read::Miss };
-        match self.open(&stored) {
-            Ok(opened) => {
-                self.memorize(&id.key, &fenced.fence, &opened);
-                match opened.answer {
-                    Answer::Present(entry) if entry.is_stale() && self.options.refresh == Refresh::Never => {
-                        Read::Miss
-                    }
-                    answer => answer.into(),
-                }
-            }
-            Err(reason) => {
-                self.unreadable(reason);
-                Read::Miss
-            }
-        }
+        let stored = self.backend.read(&id.key).await.ok()??;
+        let opened = self.open(&stored).inspect_err(|reason| self.unreadable(reason)).ok()?;
+        self.memorize(&id.key, &fenced.fence, &opened);
+        let usable = match &opened.answer {
+            Answer::Present(entry) => !entry.is_stale() || refresh == Refresh::Stale,
+            Answer::Absent => absence,
+        };
+        usable.then_some(opened.answer)
     }
 }
 

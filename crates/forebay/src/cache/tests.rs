@@ -5,41 +5,48 @@ mod races;
 mod register;
 mod stores;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use super::{Cache, backend::Backend, flights::Flights, inner::Inner, options::Options, stats::Counts};
+use super::{
+    Cache,
+    backend::Backend,
+    fixture::{self, LIFE},
+    memory::{Leases, MemoryBackend},
+    options::Options,
+};
 use crate::{
-    Forebay,
     clock::{Clock, Manual},
-    sync::atomic::AtomicU64,
+    codec::MessagePack,
+    key::{Keys, Name},
 };
 
-const LIFE: Duration = Duration::from_secs(60);
-
-/// A cache on the memory store, and its time.
-async fn cache() -> (Cache<u64>, Manual) {
+/// A cache on a memory store, and its time.
+fn cache() -> (Cache<u64>, Manual) {
     let (clock, time) = Clock::manual();
-    let forebay = Forebay::builder("tests").memory().clock(clock).outage_concurrency(2).build().await.unwrap();
-    (forebay.cache("tests", LIFE).jitter(0.0).build().unwrap(), time)
+    let shared = fixture::shared(tokio::runtime::Handle::current(), clock.clone());
+    let store = MemoryBackend {
+        name: Name::new("tests").expect("a name"),
+        version: 1,
+        space: shared.memory.space(),
+        keys: Keys::new(shared.context.app.clone()),
+        memory: shared.memory.clone(),
+        leases: Arc::new(Leases::new(clock.clone())),
+        clock,
+        wake: shared.context.wake.clone(),
+    };
+    let options = Options { jitter: 0.0, ..Options::new(LIFE) };
+    (Cache::from(fixture::inner(shared, options, MessagePack, Arc::new(store))), time)
 }
 
 /// The same space as another process sees it: its own memory and flights, and `store` on the way to the
 /// common one.
-fn process(like: &Cache<u64>, options: Options, store: impl FnOnce(Arc<dyn Backend>) -> Arc<dyn Backend>) -> Cache<u64> {
+fn process(
+    like: &Cache<u64>,
+    options: Options,
+    store: impl FnOnce(Arc<dyn Backend>) -> Arc<dyn Backend>,
+) -> Cache<u64> {
     let inner = &like.inner;
-    Cache::from(Inner {
-        name: inner.name.clone(),
-        space: inner.shared.memory.space(),
-        codec: inner.codec.clone(),
-        backend: store(inner.backend.clone()),
-        shared: inner.shared.clone(),
-        flights: Flights::new(),
-        bulkhead: None,
-        breaker: None,
-        counts: Counts::default(),
-        mean: AtomicU64::new(0),
-        options,
-    })
+    Cache::from(fixture::inner(inner.shared.clone(), options, MessagePack, store(inner.backend.clone())))
 }
 
 /// Lets everything happen that needs no time.

@@ -1,6 +1,10 @@
 //! Which flight's load waits for which other flight, so that a circle is an error and not a hang.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use crate::{
     hash::Seed,
@@ -10,7 +14,7 @@ use crate::{
     },
 };
 
-/// The number of one flight among all flights of a `Forebay`.
+/// The number of one flight among all flights of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FlightId(u64);
 
@@ -20,7 +24,7 @@ impl fmt::Display for FlightId {
     }
 }
 
-/// The waits of all loads of a `Forebay`. A load may wait for several flights at a time.
+/// The waits of all loads of the process. A load may wait for several flights at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     flights: AtomicU64,
@@ -28,6 +32,12 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
+    /// Those of this process: a circle may go through several `Forebay`s.
+    pub(crate) fn of_process() -> Arc<Self> {
+        static WAITS: OnceLock<Arc<Waits>> = OnceLock::new();
+        WAITS.get_or_init(Arc::default).clone()
+    }
+
     pub(crate) fn number(&self) -> FlightId {
         FlightId(self.flights.fetch_add(1, Relaxed))
     }

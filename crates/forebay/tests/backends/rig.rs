@@ -165,3 +165,10 @@ pub(crate) async fn entry(cache: &Cache<String>, id: &str) -> Entry<String> {
         other => panic!("{id} is no hit: {other:?}"),
     }
 }
+
+/// Stores `value` under `id` and waits until it is stale.
+pub(crate) async fn put_stale(rig: &impl Rig, cache: &Cache<String>, id: &str, value: &str) {
+    let put = cache.put(id, value.to_owned()).await.expect("the value fits");
+    assert_eq!(put, forebay::cache::Put::Stored);
+    rig.pass(LIFE + SECOND).await;
+}

@@ -57,7 +57,7 @@ impl Codec<String> for Whim {
         if self.mute.load(SeqCst) {
             return Json.encode(&BTreeMap::from([((), ())]));
         }
-        Json.encode(&(self.shape.load(SeqCst), value))
+        Json.encode(&(self.shape.load(SeqCst), value.clone()))
     }
 
     fn decode(&self, payload: Payload) -> Result<String, Error> {

@@ -12,7 +12,7 @@ use super::{cache, process, settle, stores::Gone};
 use crate::cache::{Cache, Invalidated, Put};
 
 async fn without_store() -> Cache<u64> {
-    let (common, _) = cache().await;
+    let (common, _) = cache();
     process(&common, common.options().clone(), |_| Arc::new(Gone))
 }
 

@@ -4,13 +4,19 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use super::{LIFE, cache, process, settle, stores::Gated};
-use crate::cache::{Cache, Load, options::Options};
+use super::{
+    LIFE, cache, process, settle,
+    stores::{Gated, Slow},
+};
+use crate::{
+    cache::{Cache, Load, Lookup, options::Options},
+    dice::Dice,
+};
 
 /// A process over a gated store whose values stay in its memory for `local`, and another one over the same
 /// store without memory of its own.
 async fn two(local: Duration) -> (Cache<u64>, Arc<Gated>, Cache<u64>) {
-    let (common, _) = cache().await;
+    let (common, _) = cache();
     let gated = Gated::over(common.inner.backend.clone());
     let behind_gates = gated.clone();
     let options = |local| Options { local_time_to_live: local, ..common.options().clone() };
@@ -26,7 +32,9 @@ async fn gives(value: u64) -> Result<u64, Infallible> {
 /// Starts a caller whose loader gives `value`.
 fn call(cache: &Cache<u64>, value: u64) -> JoinHandle<u64> {
     let cache = cache.clone();
-    tokio::spawn(async move { *cache.get_or_load("a", async move |_| gives(value).await).await.unwrap() })
+    tokio::spawn(async move {
+        *cache.get_or_load("a", async move |_| gives(value).await).await.expect("it succeeds")
+    })
 }
 
 /// Starts a caller whose loader gives `value` once it is let go.
@@ -36,7 +44,7 @@ fn call_paused(cache: &Cache<u64>, value: u64) -> (JoinHandle<u64>, oneshot::Sen
         gone.await.ok();
         gives(value).await
     };
-    (tokio::spawn(async move { *cache.get_or_load("a", loader).await.unwrap() }), go)
+    (tokio::spawn(async move { *cache.get_or_load("a", loader).await.expect("it succeeds") }), go)
 }
 
 #[tokio::test]
@@ -120,7 +128,7 @@ async fn what_is_read_while_an_invalidation_is_on_its_way_is_forgotten_when_it_i
 
 #[tokio::test]
 async fn a_renewal_that_is_refused_sends_newcomers_to_the_next_flight() {
-    let (common, time) = cache().await;
+    let (common, time) = cache();
     let here = process(&common, common.options().clone(), |store| store);
     let (early, _go) = call_paused(&here, 1);
     settle().await;
@@ -133,7 +141,7 @@ async fn a_renewal_that_is_refused_sends_newcomers_to_the_next_flight() {
 
 #[tokio::test]
 async fn a_load_longer_than_its_lease_keeps_it() {
-    let (common, time) = cache().await;
+    let (common, time) = cache();
     let elsewhere = process(&common, Options { wait: LIFE, ..common.options().clone() }, |store| store);
     let (early, go) = call_paused(&common, 1);
     settle().await;
@@ -144,4 +152,46 @@ async fn a_load_longer_than_its_lease_keeps_it() {
     }
     go.send(()).unwrap();
     assert_eq!((early.await.unwrap(), other.await.unwrap()), (1, 1));
+}
+
+/// A search that has found nothing is no answer to a load, which waits for the end of its flight.
+#[tokio::test]
+async fn an_absence_on_its_way_keeps_nobody_spinning() {
+    let (here, gated, _) = two(LIFE).await;
+    gated.settled.close();
+    let (search, (go, gone)) = (here.clone(), oneshot::channel::<()>());
+    let nothing = async move |_: Load<u64>| {
+        gone.await.ok();
+        Ok::<Option<u64>, Infallible>(None)
+    };
+    let search = tokio::spawn(async move { search.find_or_load("a", nothing).await });
+    let load = call(&here, 2);
+    settle().await;
+    go.send(()).unwrap();
+    settle().await;
+    assert!(search.is_finished() && !load.is_finished());
+    gated.settled.reopen();
+    assert_eq!(load.await.unwrap(), 2);
+}
+
+// C16, rueidis PR 1010: what was asked for by a caller that is gone stays locked.
+#[tokio::test]
+async fn a_lease_on_its_way_to_a_caller_that_is_gone_is_given_back() {
+    let (common, _) = cache();
+    let slow = process(&common, common.options().clone(), |store| Slow::over(store, 7));
+    let dice = Dice::seeded(2);
+    for n in 0..1000 {
+        let (slow, id) = (slow.clone(), n.to_string());
+        let caller = tokio::spawn(async move {
+            let _held = slow.lookup(id, Duration::from_secs(1)).await;
+            std::future::pending::<()>().await;
+        });
+        for _ in 0..dice.bits() % 30 {
+            tokio::task::yield_now().await;
+        }
+        caller.abort();
+        settle().await;
+        let next = common.lookup(n.to_string(), Duration::ZERO).await;
+        assert!(matches!(next, Lookup::Lease(_)), "{n}: {next:?}");
+    }
 }

@@ -72,7 +72,17 @@ impl Run {
     fn new(seed: u64, processes: &[Cache<u64>; 2]) -> Self {
         let (starts, started) = mpsc::unbounded_channel();
         let (processes, register, dice) = (processes.clone(), Arc::default(), StdRng::seed_from_u64(seed));
-        Self { seed, processes, register, dice, starts, started, paused: vec![], callers: vec![], leases: vec![] }
+        Self {
+            seed,
+            processes,
+            register,
+            dice,
+            starts,
+            started,
+            paused: vec![],
+            callers: vec![],
+            leases: vec![],
+        }
     }
 
     /// A process by chance, and its number.
@@ -113,7 +123,8 @@ impl Run {
         let loader = async move |_: Load<u64>| {
             let read = origin.version.load(SeqCst);
             let (go, gone) = oneshot::channel();
-            starts.send(go).expect("the run outlives its loads");
+            // Without a run, nobody lets the load go.
+            drop(starts.send(go));
             if gone.await.unwrap_or(false) { Ok(read) } else { Err("the origin failed") }
         };
         self.callers.push(tokio::spawn(async move {
@@ -150,7 +161,7 @@ impl Run {
 
     async fn put(&mut self) {
         let ((cache, at), version) = (self.process(), self.register.commit());
-        cache.put(self.id(), version).await.unwrap();
+        cache.put(self.id(), version).await.expect("a number fits");
         self.register.done(at, version);
     }
 
@@ -174,7 +185,7 @@ impl Run {
 
     async fn fill(&mut self) {
         if let Some((lease, read)) = self.leases.pop() {
-            let _verdict = lease.fill(read).await.unwrap();
+            let _verdict = lease.fill(read).await.expect("a number fits");
         }
     }
 
@@ -207,7 +218,7 @@ impl Run {
 
 #[tokio::test]
 async fn nobody_is_given_a_version_from_before_a_change_that_was_done() {
-    let (common, _) = cache().await;
+    let (common, _) = cache();
     let options = Options { wait: LIFE, ..common.options().clone() };
     let memoryless = Options { local_time_to_live: Duration::ZERO, ..options.clone() };
     let processes = [

@@ -6,10 +6,11 @@ use forebay::{
     ErrorKind,
     cache::{Cache, Invalidated, Load, LoadError, Loaded, Lookup, Put, Refresh, Source},
 };
-use futures::{FutureExt, executor::block_on};
+use futures::FutureExt;
+use tokio::{runtime::Handle, task::JoinHandle};
 
 use crate::{
-    rig::{LIFE, Origin, Rig, SECOND, call, entry, fill, held, text},
+    rig::{LIFE, Origin, Rig, SECOND, at_once, call, entry, fill, held, text},
     whim::Whim,
 };
 
@@ -33,8 +34,19 @@ async fn load_around(rig: &impl Rig, cache: &Cache<String>, change: impl Future)
     rig.settle().await;
     change.await;
     origin.let_go();
-    assert_eq!(text(&before.await.unwrap()), "old");
+    assert_eq!(text(&at_once(rig, before).await), "old");
     rig.settle().await;
+}
+
+/// Starts a read of "a" that has its bytes from the store and is about to make a value of them.
+fn read_slowly(cache: &Cache<String>, whim: &Whim) -> JoinHandle<Option<String>> {
+    whim.stops_reading();
+    let cache = cache.clone();
+    let reader = tokio::task::spawn_blocking(move || Handle::current().block_on(held(&cache, "a")));
+    while !whim.is_reading() {
+        std::thread::yield_now();
+    }
+    reader
 }
 
 // Q2, Q4, Q5, Q7, Q13, Q14, C2: moka, foyer, bentocache, cashews and dogpile keep the deleted value.
@@ -78,7 +90,7 @@ pub(crate) async fn a_caller_after_an_invalidate_loads_anew(rig: impl Rig) {
         cache.invalidate("a").await;
         fill(&cache, "a", "new").await;
         old.let_go();
-        assert_eq!(text(&before.await.unwrap()), "old");
+        assert_eq!(text(&at_once(&rig, before).await), "old");
         rig.settle().await;
         assert_eq!(held(&cache, "a").await.as_deref(), Some("new"));
     }
@@ -91,7 +103,7 @@ pub(crate) async fn a_caller_after_an_expire_loads_anew(rig: impl Rig) {
     cache.expire("a").await;
     fill(&cache, "a", "new").await;
     old.let_go();
-    assert_eq!(text(&before.await.unwrap()), "old");
+    assert_eq!(text(&at_once(&rig, before).await), "old");
     assert_eq!(held(&cache, "a").await.as_deref(), Some("new"));
 }
 
@@ -102,7 +114,7 @@ pub(crate) async fn a_caller_after_a_put_gets_what_was_put(rig: impl Rig) {
     assert_eq!(cache.put("a", "put".to_owned()).await.unwrap(), Put::Stored);
     assert_eq!(text(&cache.get_or_load("a", unused.gives("new")).await), "put");
     old.let_go();
-    assert_eq!(text(&before.await.unwrap()), "old");
+    assert_eq!(text(&at_once(&rig, before).await), "old");
     assert_eq!(unused.calls(), 0);
 }
 
@@ -115,10 +127,10 @@ pub(crate) async fn a_caller_that_joined_an_overtaken_load_takes_the_next(rig: i
     rig.settle().await;
     cache.invalidate("a").await;
     for caller in during {
-        assert_eq!(text(&caller.await.unwrap()), "new");
+        assert_eq!(text(&at_once(&rig, caller).await), "new");
     }
     old.let_go();
-    assert_eq!((text(&before.await.unwrap()), new.calls()), ("old", 1));
+    assert_eq!((text(&at_once(&rig, before).await), new.calls()), ("old", 1));
 }
 
 // C10, C12, C15: what was read before the invalidate and decoded after it stays out of process memory.
@@ -126,15 +138,10 @@ pub(crate) async fn an_invalidate_during_a_read_keeps_the_value_out_of_memory(ri
     let whim = Whim::default();
     let cache = rig.builder("case").codec(whim.clone()).build().unwrap();
     cache.put("a", "old".to_owned()).await.unwrap();
-    whim.stops_reading();
-    let reader = cache.clone();
-    let reader = std::thread::spawn(move || block_on(reader.get("a")));
-    while !whim.is_reading() {
-        std::thread::yield_now();
-    }
+    let reader = read_slowly(&cache, &whim);
     cache.invalidate("a").await;
     whim.reads_on();
-    assert_eq!(reader.join().unwrap().as_deref().map(String::as_str), Some("old"));
+    assert_eq!(reader.await.unwrap().as_deref(), Some("old"));
     assert_eq!(held(&cache, "a").await, None);
 }
 
@@ -143,15 +150,10 @@ pub(crate) async fn a_put_during_a_read_keeps_the_old_value_out_of_memory(rig: i
     let whim = Whim::default();
     let cache = rig.builder("case").codec(whim.clone()).build().unwrap();
     cache.put("a", "old".to_owned()).await.unwrap();
-    whim.stops_reading();
-    let reader = cache.clone();
-    let reader = std::thread::spawn(move || block_on(reader.get("a")));
-    while !whim.is_reading() {
-        std::thread::yield_now();
-    }
+    let reader = read_slowly(&cache, &whim);
     cache.put("a", "new".to_owned()).await.unwrap();
     whim.reads_on();
-    reader.join().unwrap();
+    reader.await.unwrap();
     assert_eq!(held(&cache, "a").await.as_deref(), Some("new"));
 }
 
@@ -167,6 +169,21 @@ pub(crate) async fn an_invalidate_during_a_refresh_keeps_its_value_out(rig: impl
     origin.let_go();
     rig.settle().await;
     assert_eq!((origin.calls(), held(&cache, "a").await), (1, None));
+}
+
+pub(crate) async fn an_expire_during_a_refresh_makes_way_for_another(rig: impl Rig) {
+    let cache = rig.builder("case").stale_for(STALE).refresh(Refresh::Stale).build().unwrap();
+    let origin = Origin::paused();
+    fill(&cache, "a", "stale").await;
+    rig.pass(LIFE).await;
+    assert_eq!(text(&cache.get_or_load("a", origin.gives("overtaken")).await), "stale");
+    rig.settle().await;
+    cache.expire("a").await;
+    assert_eq!(text(&cache.get_or_load("a", Origin::ready().gives("new")).await), "stale");
+    rig.settle().await;
+    origin.let_go();
+    rig.settle().await;
+    assert_eq!((origin.calls(), held(&cache, "a").await.as_deref()), (1, Some("new")));
 }
 
 // C4: what was invalidated is no fallback either.
@@ -191,7 +208,7 @@ pub(crate) async fn an_invalidated_value_is_not_offered_as_unmodified(rig: impl 
     rig.settle().await;
     cache.invalidate("a").await;
     rig.settle().await;
-    assert_eq!(text(&waiter.await.unwrap()), "nothing");
+    assert_eq!(text(&at_once(&rig, waiter).await), "nothing");
     drop(lease);
 }
 
@@ -214,7 +231,7 @@ pub(crate) async fn an_invalidate_of_several_overtakes_every_load(rig: impl Rig)
     origin.let_go();
     origin.let_go();
     for caller in before {
-        assert_eq!(text(&caller.await.unwrap()), "old");
+        assert_eq!(text(&at_once(&rig, caller).await), "old");
     }
     assert_eq!((held(&cache, "a").await, held(&cache, "b").await), (None, None));
 }
@@ -272,7 +289,9 @@ pub(crate) async fn a_put_without_a_life_is_refused(rig: impl Rig) {
     fill(&cache, "a", "A").await;
     let value = || Loaded::new("new".to_owned());
     let short = Duration::from_micros(999);
-    for lifeless in [value().time_to_live(Duration::ZERO), value().time_to_live(short), value().do_not_store()] {
+    for lifeless in
+        [value().time_to_live(Duration::ZERO), value().time_to_live(short), value().do_not_store()]
+    {
         assert_eq!(cache.put("a", lifeless).await.unwrap_err().kind(), ErrorKind::Config);
     }
     assert_eq!(held(&cache, "a").await.as_deref(), Some("A"));

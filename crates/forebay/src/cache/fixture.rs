@@ -1,0 +1,70 @@
+//! Caches for the tests of this folder, built without a `Forebay` above them.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::runtime::Handle;
+
+use super::{
+    backend::Backend,
+    bulkhead::Bulkhead,
+    fence::Epoch,
+    flights::Flights,
+    inner::{Inner, Shared},
+    local::Memory,
+    options::Options,
+    stats::Counts,
+    waits::Waits,
+};
+use crate::{
+    clock::Clock,
+    codec::Codec,
+    context::Context,
+    dice::Dice,
+    key::{App, Name},
+    observe::Silent,
+    sync::atomic::AtomicU64,
+    tasks::Tasks,
+    wake::Wake,
+};
+
+pub(super) const LIFE: Duration = Duration::from_secs(60);
+
+/// What the caches of one process share; two loads without a lease run at a time.
+pub(super) fn shared(runtime: Handle, clock: Clock) -> Shared {
+    Shared {
+        context: Context {
+            app: App::new("tests").expect("a name"),
+            clock,
+            dice: Dice::seeded(1),
+            tasks: Tasks::on(runtime),
+            observe: Arc::new(Silent),
+            wake: Wake::default(),
+        },
+        memory: Arc::new(Memory::new(1 << 20)),
+        epoch: Arc::new(Epoch::default()),
+        waits: Arc::new(Waits::default()),
+        outage: Bulkhead::new(2),
+    }
+}
+
+/// A space over `backend`, without jitter unless `options` say otherwise.
+pub(super) fn inner<V: Send + Sync + 'static>(
+    shared: Shared,
+    options: Options,
+    codec: impl Codec<V>,
+    backend: Arc<dyn Backend>,
+) -> Inner<V> {
+    Inner {
+        name: Name::new("tests").expect("a name"),
+        space: shared.memory.space(),
+        codec: Arc::new(codec),
+        backend,
+        flights: Flights::new(),
+        bulkhead: None,
+        breaker: None,
+        counts: Counts::default(),
+        mean: AtomicU64::new(0),
+        options,
+        shared,
+    }
+}
