@@ -40,7 +40,7 @@ pub(super) fn shared(runtime: Handle, clock: Clock) -> Shared {
             observe: Arc::new(Silent),
             wake: Wake::default(),
         },
-        memory: Arc::new(Memory::new(1 << 20)),
+        memory: Arc::new(Memory::new(64 << 20)),
         epoch: Arc::new(Epoch::default()),
         waits: Arc::new(Waits::default()),
         outage: Bulkhead::new(2),

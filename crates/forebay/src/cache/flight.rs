@@ -59,8 +59,9 @@ pub(crate) enum Answer<V> {
 pub(crate) enum Outcome<V> {
     /// With what a read, sent at `sent`, found; `waited` when it was for somebody's load.
     Read { answer: Answer<V>, sent: Arrival, waited: bool },
-    /// With what was loaded, and whether that may serve those who came after the load began.
-    Loaded { accepted: bool },
+    /// With what was loaded. If that was accepted, it may also serve who came after the load began, but before
+    /// the question was sent whether it is.
+    Loaded { accepted: Option<Arrival> },
     /// With a failure.
     Failed(Failure),
     /// With the lease in the hands of one caller, who loads outside.
@@ -260,8 +261,10 @@ impl<V> Flight<V> {
                 let answer = if *waited { answer.from(Source::Coalesced) } else { answer.clone() };
                 state.serve(answer, seat)
             }
-            Some(Outcome::Loaded { accepted }) => match &state.loaded {
-                Some(answer) if *accepted && !seat.fresh => state.serve(answer.by(seat), seat),
+            Some(Outcome::Loaded { accepted }) => match (&state.loaded, accepted) {
+                (Some(answer), Some(sent)) if seat.arrived < *sent && !seat.fresh => {
+                    state.serve(answer.by(seat), seat)
+                }
                 _ => Verdict::Next,
             },
             Some(Outcome::Failed(failure)) => {

@@ -13,6 +13,7 @@ use super::{
     entry::{Entry, Load, Loaded, Source},
     error::Failure,
     flight::{Answer, Outcome},
+    flights::Arrival,
     grant::Grant,
     inner::Opened,
     leader::{Goal, Leader},
@@ -74,7 +75,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             Ended::Value(loaded) => loaded,
             Ended::Absent => {
                 self.flight.loaded(Answer::Absent);
-                return Outcome::Loaded { accepted: self.is_whole() };
+                return self.unasked();
             }
             Ended::Failed(failure) => return self.fail(failure).await,
             Ended::Overtaken => return self.follow().await,
@@ -86,7 +87,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             let opened = Opened { answer: Answer::Present(entry), id, fresh_for: life.fresh, bytes };
             inner.memorize(&self.id.key, &self.flight.fence, &opened);
         }
-        Outcome::Loaded { accepted: self.is_whole() }
+        self.unasked()
     }
 
     /// Loads while the lease is renewed at every third of its life. A lease that is lost detaches the flight.
@@ -184,7 +185,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
-    async fn fill(&mut self, mut grant: Grant, loaded: Loaded<V>, took: Duration) -> Outcome<V> {
+    async fn fill(&mut self, grant: Grant, loaded: Loaded<V>, took: Duration) -> Outcome<V> {
         let inner = self.inner.clone();
         let (id, life) = (inner.shared.context.dice.bits(), self.life(&loaded));
         let entry = self.hand_out(&loaded, id, life);
@@ -200,40 +201,52 @@ impl<V: Send + Sync + 'static> Leader<V> {
             }
         };
         let bytes = sealed.bytes.len();
-        let stored = grant.settle(Settle::Fill { bytes: sealed.bytes, life: life.total() }).await;
-        let opened = Opened { answer: Answer::Present(entry), id, fresh_for: life.fresh, bytes };
-        self.filled(stored.unwrap_or_else(|_| self.is_whole()), &opened)
+        let accepted = self.settle(grant, Settle::Fill { bytes: sealed.bytes, life: life.total() }).await;
+        self.filled(accepted, &Opened { answer: Answer::Present(entry), id, fresh_for: life.fresh, bytes })
     }
 
-    async fn fill_absence(&mut self, mut grant: Grant) -> Outcome<V> {
+    async fn fill_absence(&mut self, grant: Grant) -> Outcome<V> {
         self.flight.loaded(Answer::Absent);
         let Some(life) = self.inner.options.absence(None) else {
-            let done = grant.settle(Settle::Discard).await;
+            let accepted = self.settle(grant, Settle::Discard).await;
             self.inner.shared.memory.remove(self.inner.space, &self.id.key);
-            return Outcome::Loaded { accepted: done.unwrap_or_else(|_| self.is_whole()) };
+            return Outcome::Loaded { accepted };
         };
         let sealed = self.inner.seal_absence(life);
         let bytes = sealed.bytes.len();
-        let stored = grant.settle(Settle::Fill { bytes: sealed.bytes, life: life.total() }).await;
-        let opened = Opened { answer: Answer::Absent, id: sealed.id, fresh_for: life.fresh, bytes };
-        self.filled(stored.unwrap_or_else(|_| self.is_whole()), &opened)
+        let accepted = self.settle(grant, Settle::Fill { bytes: sealed.bytes, life: life.total() }).await;
+        let (id, fresh_for) = (sealed.id, life.fresh);
+        self.filled(accepted, &Opened { answer: Answer::Absent, id, fresh_for, bytes })
     }
 
-    fn filled(&self, accepted: bool, opened: &Opened<V>) -> Outcome<V> {
-        if accepted {
+    fn filled(&self, accepted: Option<Arrival>, opened: &Opened<V>) -> Outcome<V> {
+        if accepted.is_some() {
             self.inner.memorize(&self.id.key, &self.flight.fence, opened);
         }
-        self.inner.filled(if accepted { FillOutcome::Stored } else { FillOutcome::Refused });
+        self.inner.filled(if accepted.is_some() { FillOutcome::Stored } else { FillOutcome::Refused });
         Outcome::Loaded { accepted }
     }
 
+    /// Ends the lease with `step`. Answers when the step was sent, if it was accepted: who comes later may come
+    /// after a change that the store did behind it.
+    async fn settle(&mut self, mut grant: Grant, step: Settle) -> Option<Arrival> {
+        let sent = self.inner.flights.depart();
+        let accepted = grant.settle(step).await.unwrap_or_else(|_| self.is_whole());
+        accepted.then_some(sent)
+    }
+
+    /// The end of a load that no store was asked about.
+    fn unasked(&self) -> Outcome<V> {
+        Outcome::Loaded { accepted: self.is_whole().then(|| self.inner.flights.depart()) }
+    }
+
     /// Tells the others that each of them has to load for himself.
-    async fn do_not_share(&mut self, mut grant: Grant, outcome: FillOutcome) -> Outcome<V> {
+    async fn do_not_share(&mut self, grant: Grant, outcome: FillOutcome) -> Outcome<V> {
         self.inner.filled(outcome);
         let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
-        let noted = grant.settle(note).await;
+        let accepted = self.settle(grant, note).await;
         self.inner.shared.memory.remove(self.inner.space, &self.id.key);
-        Outcome::Loaded { accepted: noted.unwrap_or_else(|_| self.is_whole()) }
+        Outcome::Loaded { accepted }
     }
 
     async fn leave_note(&mut self, mut grant: Grant, failure: Failure) -> Outcome<V> {
@@ -262,7 +275,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         match next.await {
             Ok(Got::Answer(answer)) => {
                 self.flight.loaded(answer);
-                Outcome::Loaded { accepted: true }
+                Outcome::Loaded { accepted: None }
             }
             Ok(_) => Outcome::Failed(Failure::Overloaded),
             Err(failure) => Outcome::Failed(failure),

@@ -99,6 +99,21 @@ async fn who_came_during_the_load_waits_for_its_fill_and_loads_nothing() {
 }
 
 #[tokio::test]
+async fn a_fill_serves_only_those_who_came_before_it_was_sent() {
+    let (here, gated, elsewhere) = two(Duration::ZERO).await;
+    let (early, go) = call_paused(&here, 1);
+    settle().await;
+    gated.settled.close();
+    go.send(()).unwrap();
+    assert_eq!(early.await.unwrap(), 1);
+    elsewhere.invalidate("a").await;
+    let late = call(&here, 2);
+    settle().await;
+    gated.settled.reopen();
+    assert_eq!(late.await.unwrap(), 2);
+}
+
+#[tokio::test]
 async fn who_came_during_a_load_that_another_process_overtook_loads_anew() {
     let (here, _, elsewhere) = two(LIFE).await;
     let (early, go) = call_paused(&here, 1);
