@@ -33,6 +33,12 @@ impl Error {
         Self { kind, message: message.into(), source: None }
     }
 
+    /// The failure of a codec of one's own: `message` says what it cannot write or read.
+    #[must_use]
+    pub fn codec(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Encode, message)
+    }
+
     pub(crate) fn with_source(self, source: impl error::Error + Send + Sync + 'static) -> Self {
         Self { source: Some(Box::new(source)), ..self }
     }

@@ -212,6 +212,10 @@ impl Site for Local {
         Err(Error::new(ErrorKind::Config, why))
     }
 
+    fn most_bytes(&self) -> usize {
+        usize::try_from(self.shared.memory.largest_value()).unwrap_or(usize::MAX)
+    }
+
     fn backend(&self, name: &Name, space: Space, options: &cache::Options) -> Arc<dyn cache::Backend> {
         let context = &self.shared.context;
         Arc::new(MemoryBackend {

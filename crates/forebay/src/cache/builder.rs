@@ -30,6 +30,9 @@ pub(crate) trait Site: Send + Sync {
     /// Takes `name`; refused when a cache of that name was built before.
     fn claim(&self, name: &Name) -> Result<(), Error>;
 
+    /// The largest payload that the store can hold.
+    fn most_bytes(&self) -> usize;
+
     /// The store of one space.
     fn backend(&self, name: &Name, space: Space, options: &Options) -> Arc<dyn Backend>;
 }
@@ -161,7 +164,8 @@ impl<V: Send + Sync + 'static> Builder<V> {
         self
     }
 
-    /// Sets the payload size in bytes above which a value is handed out but not stored. Default: 1 MiB.
+    /// Sets the payload size in bytes above which a value is handed out but not stored; at most what the
+    /// memory store's budget has room for. Default: 1 MiB.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.options.max_bytes = bytes;
         self
@@ -243,6 +247,7 @@ impl<V: Send + Sync + 'static> Builder<V> {
         let local = self.local_time_to_live.unwrap_or(options.local_time_to_live);
         Options {
             local_time_to_live: local.min(options.time_to_live),
+            max_bytes: options.max_bytes.min(self.site.most_bytes()),
             wait: self.wait.unwrap_or(options.load_timeout),
             ..options
         }

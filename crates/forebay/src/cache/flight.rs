@@ -159,7 +159,8 @@ impl<V> Flight<V> {
         let mut state = self.state.lock();
         state.seats -= 1;
         state.takers -= usize::from(takes_lease);
-        if state.seats == 0 && state.ends_when_abandoned && state.outcome.is_none() {
+        let still_needed = state.loaded.is_none() && state.failure.is_none() && state.outcome.is_none();
+        if state.seats == 0 && state.ends_when_abandoned && still_needed {
             state.over = true;
             self.abandoned.notify_one();
         }

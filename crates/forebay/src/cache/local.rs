@@ -26,6 +26,9 @@ use crate::{
 /// What an entry weighs besides its value and its key.
 pub(crate) const OVERHEAD: u64 = 200;
 
+/// What the key and the header of an entry weigh at most, in all but odd cases.
+const LARGEST_FRAME: u64 = 1 << 10;
+
 /// A shard smaller than this would refuse values that the budget has room for.
 const SMALLEST_SHARD: u64 = 4 << 20;
 
@@ -86,6 +89,11 @@ impl Memory {
     /// The most that one entry can weigh.
     pub(crate) fn largest(&self) -> u64 {
         self.slots.shard_capacity()
+    }
+
+    /// The most bytes of one value that are sure to find room, whatever its key and its header weigh.
+    pub(crate) fn largest_value(&self) -> u64 {
+        self.largest().saturating_sub(LARGEST_FRAME)
     }
 
     /// A number for a new space.

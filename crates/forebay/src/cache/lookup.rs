@@ -7,12 +7,13 @@ use futures::future::BoxFuture;
 use super::{
     backend::{Note, Settle, Unavailable},
     caller::{Got, Want},
-    entry::{Entry, Loaded},
+    entry::{Entry, Loaded, Source},
     error::Failure,
     flight::Answer,
     grant::Grant,
     inner::{Id, Inner, Opened, Sealed},
     leader::Goal,
+    options::{LONGEST, SHORTEST},
     token::Token,
 };
 use crate::{
@@ -72,7 +73,7 @@ impl<'a, V: Send + Sync + 'static> IntoFuture for LookupRequest<'a, V> {
 impl<V: Send + Sync + 'static> LookupRequest<'_, V> {
     async fn look_up(self) -> Lookup<V> {
         let options = &self.inner.options;
-        let lease = self.lease.max(Duration::from_millis(1)).min(super::options::LONGEST);
+        let lease = held_for(self.lease);
         let want = Want { goal: Goal::Lease(lease), fresh: self.fresh, wait: Some(self.wait) };
         match self.inner.obtain(&self.id, want).await {
             Ok(Got::Answer(Answer::Present(entry))) => Lookup::Hit(entry),
@@ -194,7 +195,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
                     value: loaded.value,
                     age: Duration::ZERO,
                     fresh_for: life.fresh,
-                    source: super::entry::Source::Loaded,
+                    source: Source::Loaded,
                     validator: loaded.validator,
                     id,
                 };
@@ -251,12 +252,12 @@ impl<V: Send + Sync + 'static> Lease<V> {
         self.end(Settle::Release).await
     }
 
-    /// Holds the lease for `life` from now on.
+    /// Holds the lease for `life`, at least a millisecond, from now on.
     pub async fn renew(&mut self, life: Duration) -> Returned {
         if !self.shared() {
             return Returned::Done;
         }
-        self.grant.renew(life).await.into()
+        self.grant.renew(held_for(life)).await.into()
     }
 
     /// Takes the lease out of this program: whoever shows the token to
@@ -306,6 +307,11 @@ impl<V: Send + Sync + 'static> Lease<V> {
         }
         self.grant.settle(step).await.into()
     }
+}
+
+/// The life that a lease can have.
+fn held_for(life: Duration) -> Duration {
+    life.clamp(SHORTEST, LONGEST)
 }
 
 impl<V> fmt::Debug for Lease<V> {

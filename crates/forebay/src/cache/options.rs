@@ -13,7 +13,7 @@ use crate::{
 pub(crate) const LONGEST: Duration = Duration::from_millis(1 << 52);
 
 /// The shortest life that a store can hold.
-const SHORTEST: Duration = Duration::from_millis(1);
+pub(crate) const SHORTEST: Duration = Duration::from_millis(1);
 
 /// What a cache does, as it was built.
 #[derive(Debug, Clone, PartialEq)]

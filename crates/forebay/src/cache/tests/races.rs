@@ -9,7 +9,7 @@ use super::{
     stores::{Gated, Slow},
 };
 use crate::{
-    cache::{Cache, Load, Lookup, options::Options},
+    cache::{Abandoned, Cache, Load, Lookup, options::Options},
     dice::Dice,
 };
 
@@ -139,6 +139,21 @@ async fn what_is_read_while_an_invalidation_is_on_its_way_is_forgotten_when_it_i
     gated.change.reopen();
     change.await.unwrap();
     assert_eq!(call(&here, 2).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_fill_on_its_way_goes_on_when_all_who_waited_have_their_value() {
+    let (common, _) = cache();
+    let gated = Gated::over(common.inner.backend.clone());
+    let behind_gates = gated.clone();
+    let cancels = Options { abandoned: Abandoned::Cancel, ..common.options().clone() };
+    let here = process(&common, cancels, |_| behind_gates);
+    gated.settle.close();
+    assert_eq!(call(&here, 1).await.unwrap(), 1);
+    settle().await;
+    gated.settle.reopen();
+    settle().await;
+    assert_eq!(common.get("a").await.as_deref(), Some(&1));
 }
 
 #[tokio::test]

@@ -34,17 +34,24 @@ impl Gate {
     }
 }
 
-/// Holds answers, and changes before they are done, while a gate is closed.
+/// Holds what is asked, or what is answered, while a gate is closed.
 pub(super) struct Gated {
     store: Arc<dyn Backend>,
     pub(super) read: Gate,
+    pub(super) settle: Gate,
     pub(super) settled: Gate,
     pub(super) change: Gate,
 }
 
 impl Gated {
     pub(super) fn over(store: Arc<dyn Backend>) -> Arc<Self> {
-        Arc::new(Self { store, read: Gate::open(), settled: Gate::open(), change: Gate::open() })
+        Arc::new(Self {
+            store,
+            read: Gate::open(),
+            settle: Gate::open(),
+            settled: Gate::open(),
+            change: Gate::open(),
+        })
     }
 }
 
@@ -63,6 +70,7 @@ impl Backend for Gated {
 
     fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {
         Box::pin(async move {
+            self.settle.pass().await;
             let answer = self.store.settle(id, token, step).await;
             self.settled.pass().await;
             answer
