@@ -6,12 +6,13 @@ use super::{
     bulkhead::Parent,
     entry::{Entry, Source},
     error::Failure,
-    flight::{Answer, Flight, Patience, Seat, Verdict},
+    flight::Flight,
     flights::Boarding,
     grant::Grant,
     inner::{Id, Inner},
     leader::{Goal, Leader},
     options::{Abandoned, Refresh},
+    verdict::{Answer, Patience, Seat, Verdict},
 };
 use crate::observe::{Event, ReadOutcome};
 

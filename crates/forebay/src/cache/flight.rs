@@ -11,6 +11,7 @@ use super::{
     fence::Fence,
     flights::Arrival,
     grant::Grant,
+    verdict::{Answer, Outcome, Patience, Seat, Verdict},
     waits::FlightId,
 };
 use crate::sync::Mutex;
@@ -45,78 +46,6 @@ struct State<V> {
     loaded: Option<Answer<V>>,
     failure: Option<Failure>,
     outcome: Option<Outcome<V>>,
-}
-
-/// A value, or the knowledge that there is none.
-#[derive(Debug)]
-pub(crate) enum Answer<V> {
-    Present(Entry<V>),
-    Absent,
-}
-
-/// How a flight ends.
-#[derive(Debug)]
-pub(crate) enum Outcome<V> {
-    /// With what a read, sent at `sent`, found; `waited` when it was for somebody's load.
-    Read { answer: Answer<V>, sent: Arrival, waited: bool },
-    /// With what was loaded. If that was accepted, it may also serve who came after the load began, but before
-    /// the question was sent whether it is.
-    Loaded { accepted: Option<Arrival> },
-    /// With a failure.
-    Failed(Failure),
-    /// With the lease in the hands of one caller, who loads outside.
-    Leased(Option<Grant>),
-    /// With the knowledge that for a while everybody loads for himself.
-    Unshared,
-    /// With nothing for anybody.
-    Nothing,
-}
-
-/// What a caller makes of the state of a flight.
-#[derive(Debug)]
-pub(crate) enum Verdict<V> {
-    /// It is too early to tell.
-    Pending,
-    /// This answers the caller.
-    Served(Answer<V>),
-    /// The lease is the caller's.
-    Leased(Grant),
-    /// The caller loads for himself.
-    Unshared,
-    /// There is no answer.
-    Failed(Failure),
-    /// The store may have a stale value for the caller, who waits no longer.
-    Look,
-    /// The wait of the caller is over.
-    Busy,
-    /// This flight does not serve the caller; the next one may.
-    Next,
-}
-
-/// How a caller sits in a flight.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Seat {
-    /// When the caller came: what was read or begun later may serve it.
-    pub(crate) arrived: Arrival,
-    /// Whether nothing out of a level may serve it.
-    pub(crate) fresh: bool,
-    /// Whether an absence is an answer to it.
-    pub(crate) takes_absence: bool,
-    /// Whether it takes the lease rather than have the value loaded.
-    pub(crate) takes_lease: bool,
-    /// Whether the flight runs this caller's loader.
-    pub(crate) leads: bool,
-}
-
-/// What a caller no longer waits for.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Patience {
-    /// It takes a stale value now.
-    pub(crate) takes_stale: bool,
-    /// It does not wait for somebody else's load now.
-    pub(crate) over: bool,
-    /// It has looked into the store for a stale value by itself.
-    pub(crate) looked: bool,
 }
 
 impl<V> Flight<V> {
@@ -252,36 +181,39 @@ impl<V> Flight<V> {
         if let Some(failure) = state.failure.clone() {
             return state.fail(seat, failure);
         }
-        match &mut state.outcome {
-            None if state.detached && !early => Verdict::Next,
-            None => state.so_far(seat, patience),
-            Some(Outcome::Read { answer, sent, waited }) => {
-                if seat.fresh || seat.arrived >= *sent {
-                    return Verdict::Next;
-                }
+        if state.outcome.is_some() {
+            return state.end(seat);
+        }
+        if state.detached && !early {
+            return Verdict::Next;
+        }
+        state.so_far(seat, patience)
+    }
+}
+
+impl<V> State<V> {
+    /// What the caller in `seat` has of a flight that has ended.
+    fn end(&mut self, seat: Seat) -> Verdict<V> {
+        match &mut self.outcome {
+            Some(Outcome::Read { answer, sent, waited }) if !seat.fresh && seat.arrived < *sent => {
                 let answer = if *waited { answer.from(Source::Coalesced) } else { answer.clone() };
-                state.serve(answer, seat)
+                self.serve(answer, seat)
             }
-            Some(Outcome::Loaded { accepted }) => match (&state.loaded, accepted) {
-                (Some(answer), Some(sent)) if seat.arrived < *sent && !seat.fresh => {
-                    state.serve(answer.by(seat), seat)
-                }
-                _ => Verdict::Next,
-            },
+            Some(Outcome::Loaded { accepted: Some(sent) }) if !seat.fresh && seat.arrived < *sent => {
+                self.loaded.as_ref().map_or(Verdict::Next, |answer| self.serve(answer.by(seat), seat))
+            }
             Some(Outcome::Failed(failure)) => {
                 let failure = failure.clone();
-                state.fail(seat, failure)
+                self.fail(seat, failure)
             }
             Some(Outcome::Leased(grant)) if seat.takes_lease => {
                 grant.take().map_or(Verdict::Next, Verdict::Leased)
             }
             Some(Outcome::Unshared) if seat.takes_lease => Verdict::Unshared,
-            Some(Outcome::Leased(_) | Outcome::Unshared | Outcome::Nothing) => Verdict::Next,
+            _ => Verdict::Next,
         }
     }
-}
 
-impl<V> State<V> {
     fn so_far(&self, seat: Seat, patience: Patience) -> Verdict<V> {
         let over = patience.over && self.waiting;
         match self.fallback(seat) {
@@ -325,28 +257,5 @@ impl<V> State<V> {
             return self.fallback(seat).unwrap_or(Verdict::Failed(failure));
         }
         self.next()
-    }
-}
-
-impl<V> Answer<V> {
-    /// The loaded answer, as the caller in `seat` sees it.
-    fn by(&self, seat: Seat) -> Self {
-        self.from(if seat.leads { Source::Loaded } else { Source::Coalesced })
-    }
-
-    fn from(&self, source: Source) -> Self {
-        match self.clone() {
-            Self::Present(entry) => Self::Present(Entry { source, ..entry }),
-            Self::Absent => Self::Absent,
-        }
-    }
-}
-
-impl<V> Clone for Answer<V> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Present(entry) => Self::Present(entry.clone()),
-            Self::Absent => Self::Absent,
-        }
     }
 }

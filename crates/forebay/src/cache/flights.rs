@@ -9,7 +9,8 @@ use std::{
 
 use super::{
     fence::{Epoch, Fence},
-    flight::{Flight, Seat},
+    flight::Flight,
+    verdict::Seat,
 };
 use crate::{
     hash::Seed,

@@ -11,11 +11,11 @@ use super::{
     entry::{Entry, Loaded, Source},
     envelope::{Envelope, Unreadable},
     fence::{Epoch, Fence},
-    flight::Answer,
     flights::Flights,
     local::{Local, Memory, Meta, Space},
     options::{Life, Options},
     stats::Counts,
+    verdict::Answer,
     waits::Waits,
 };
 use crate::{

@@ -9,14 +9,16 @@ use super::{
     envelope::Head,
     error::Failure,
     fence::Fence,
-    flight::{Answer, Flight, Outcome},
+    flight::Flight,
     flights::Arrival,
     grant::Grant,
     inner::{Id, Inner, Opened},
-    load::{Alone, Loader},
+    load::Alone,
+    loader::Loader,
     options::Refresh,
     queue::{Queue, Turn},
     token::Token,
+    verdict::{Answer, Outcome},
 };
 
 /// What a flight is for.

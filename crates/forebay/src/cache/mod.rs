@@ -2,8 +2,8 @@
 //!
 //! | to see | read |
 //! |---|---|
-//! | what a caller goes through | `caller`, then `flight` for whom an answer may serve |
-//! | what the one task of a flight does | `leader`, `queue`, `load` |
+//! | what a caller goes through | `caller`, then `flight` and `verdict` for whom an answer may serve |
+//! | what the one task of a flight does | `leader`, `queue`, `load`, `fill` |
 //! | why nothing stale is stored | `fence`, `write` |
 //! | where values are | `local` in the process, `backend` and `memory` in the store, `envelope` on the way |
 
@@ -16,14 +16,18 @@ mod entry;
 mod envelope;
 mod error;
 mod fence;
+mod fill;
 #[cfg(test)]
 mod fixture;
 mod flight;
 mod flights;
+mod fresh;
 mod grant;
 mod inner;
 mod leader;
+mod lease;
 mod load;
+mod loader;
 mod loading;
 mod local;
 mod lookup;
@@ -37,10 +41,11 @@ mod stats;
 #[cfg(all(test, not(forebay_shuttle)))]
 mod tests;
 mod token;
+mod verdict;
 mod waits;
 mod write;
 
-use std::{any::Any, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 pub(crate) use self::{
     backend::Backend,
@@ -55,18 +60,20 @@ pub(crate) use self::{
 use self::{
     backend::Change,
     caller::{Got, Want},
-    flight::Answer,
     inner::Inner,
     leader::Goal,
-    load::Loader,
+    loader::{Loader, optional, present},
+    verdict::Answer,
 };
 pub use self::{
     breaker::OriginBreaker,
     builder::{Builder, LoadingBuilder},
     entry::{Entry, Load, Loaded, Read, Source},
     error::LoadError,
+    fresh::Fresh,
+    lease::{Filled, Lease, Returned},
     loading::Loading,
-    lookup::{Filled, Lease, Lookup, LookupRequest, Returned},
+    lookup::{Lookup, LookupRequest},
     options::{Abandoned, Options, Refresh},
     stats::Stats,
     token::Token,
@@ -318,91 +325,6 @@ impl<V: Send + Sync + 'static> Cache<V> {
             Err(failure) => Err(failure.into_error(self.inner.options.failure_for)),
         }
     }
-}
-
-/// Reads past all levels; made by [`Cache::fresh`].
-///
-/// It joins a load that has not begun, and waits for one that has before it loads itself.
-#[derive(Debug)]
-pub struct Fresh<'a, V> {
-    cache: &'a Cache<V>,
-}
-
-impl<V: Send + Sync + 'static> Fresh<'_, V> {
-    /// Loads the value of `id`, whatever the levels have.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Cache::get_or_load`]; a stale value is no substitute.
-    pub async fn get_or_load<L, E, F, Fut>(
-        &self,
-        id: impl AsRef<str>,
-        loader: F,
-    ) -> Result<Arc<V>, LoadError<E>>
-    where
-        F: FnOnce(Load<V>) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<L, E>> + Send + 'static,
-        L: Into<Loaded<V>>,
-        E: Send + Sync + 'static,
-    {
-        self.cache.load(id.as_ref(), present(loader), true).await
-    }
-
-    /// Loads the value of `id`, or learns that there is none, whatever the levels have.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Cache::get_or_load`]; a stale value is no substitute.
-    pub async fn find_or_load<L, E, F, Fut>(
-        &self,
-        id: impl AsRef<str>,
-        loader: F,
-    ) -> Result<Option<Arc<V>>, LoadError<E>>
-    where
-        F: FnOnce(Load<V>) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<Option<L>, E>> + Send + 'static,
-        L: Into<Loaded<V>>,
-        E: Send + Sync + 'static,
-    {
-        self.cache.find(id.as_ref(), optional(loader), true).await
-    }
-
-    /// Looks `id` up for a caller that loads by itself, whatever the levels have.
-    pub fn lookup(&self, id: impl AsRef<str>, wait: Duration) -> LookupRequest<'_, V> {
-        LookupRequest { fresh: true, ..self.cache.lookup(id, wait) }
-    }
-}
-
-/// A loader that always has a value.
-fn present<V, L, E, F, Fut>(loader: F) -> Loader<V>
-where
-    F: FnOnce(Load<V>) -> Fut + Send + 'static,
-    Fut: Future<Output = Result<L, E>> + Send + 'static,
-    L: Into<Loaded<V>>,
-    E: Send + Sync + 'static,
-{
-    Box::new(move |load| {
-        let loaded = loader(load);
-        Box::pin(async move { loaded.await.map(|value| Some(value.into())).map_err(erased) })
-    })
-}
-
-/// A loader that may find nothing.
-fn optional<V, L, E, F, Fut>(loader: F) -> Loader<V>
-where
-    F: FnOnce(Load<V>) -> Fut + Send + 'static,
-    Fut: Future<Output = Result<Option<L>, E>> + Send + 'static,
-    L: Into<Loaded<V>>,
-    E: Send + Sync + 'static,
-{
-    Box::new(move |load| {
-        let loaded = loader(load);
-        Box::pin(async move { loaded.await.map(|found| found.map(Into::into)).map_err(erased) })
-    })
-}
-
-fn erased<E: Send + Sync + 'static>(error: E) -> Arc<dyn Any + Send + Sync> {
-    Arc::new(error)
 }
 
 impl<V> From<Inner<V>> for Cache<V> {

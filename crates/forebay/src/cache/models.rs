@@ -13,11 +13,12 @@ use super::{
     entry::{Entry, Source},
     fence::Fence,
     fixture::{self, LIFE},
-    flight::{Answer, Flight, Outcome, Patience, Seat, Verdict},
+    flight::Flight,
     flights::Boarding,
     inner::{Inner, Opened},
     options::Options,
     token::Token,
+    verdict::{Answer, Outcome, Patience, Seat, Verdict},
 };
 use crate::{clock::Clock, codec::Raw};
 

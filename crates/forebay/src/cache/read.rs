@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{
     entry::Read,
-    flight::Answer,
     inner::{Id, Inner},
     options::Refresh,
+    verdict::Answer,
 };
 use crate::observe::{Event, ReadOutcome};
 

@@ -1,0 +1,141 @@
+//! What becomes of a load: its value handed out and stored, or the note of its failure.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+
+use super::{
+    backend::{Note, Settle},
+    bulkhead::Parent,
+    caller::{Got, Want},
+    entry::{Entry, Loaded, Source},
+    error::Failure,
+    flights::Arrival,
+    grant::Grant,
+    inner::Opened,
+    leader::Leader,
+    options::Life,
+    verdict::{Answer, Outcome},
+};
+use crate::{error::ErrorKind, observe::FillOutcome};
+
+impl<V: Send + Sync + 'static> Leader<V> {
+    pub(super) async fn fill(&mut self, grant: Grant, loaded: Loaded<V>, took: Duration) -> Outcome<V> {
+        let inner = self.inner.clone();
+        let (id, life) = (inner.shared.context.dice.bits(), self.life(&loaded));
+        let entry = self.hand_out(&loaded, id, life);
+        let Some(life) = life else { return self.do_not_share(grant, FillOutcome::NotStored).await };
+        let sealed = match inner.seal(&loaded, life, id, took) {
+            Ok(sealed) => sealed,
+            Err(error) if error.kind() == ErrorKind::TooLarge => {
+                return self.do_not_share(grant, FillOutcome::TooLarge).await;
+            }
+            Err(error) => {
+                tracing::warn!(space = %inner.name, %error, "a loaded value cannot be encoded and is not stored");
+                return self.do_not_share(grant, FillOutcome::NotStored).await;
+            }
+        };
+        let bytes = sealed.bytes.len();
+        let accepted = self.settle(grant, Settle::Fill { bytes: sealed.bytes, life: life.total() }).await;
+        self.filled(accepted, &Opened { answer: Answer::Present(entry), id, fresh_for: life.fresh, bytes })
+    }
+
+    pub(super) async fn fill_absence(&mut self, grant: Grant) -> Outcome<V> {
+        self.flight.loaded(Answer::Absent);
+        let Some(life) = self.inner.options.absence(None) else {
+            let accepted = self.settle(grant, Settle::Discard).await;
+            self.inner.shared.memory.remove(self.inner.space, &self.id.key);
+            return Outcome::Loaded { accepted };
+        };
+        let sealed = self.inner.seal_absence(life);
+        let bytes = sealed.bytes.len();
+        let accepted = self.settle(grant, Settle::Fill { bytes: sealed.bytes, life: life.total() }).await;
+        let (id, fresh_for) = (sealed.id, life.fresh);
+        self.filled(accepted, &Opened { answer: Answer::Absent, id, fresh_for, bytes })
+    }
+
+    fn filled(&self, accepted: Option<Arrival>, opened: &Opened<V>) -> Outcome<V> {
+        if accepted.is_some() {
+            self.inner.memorize(&self.id.key, &self.flight.fence, opened);
+        }
+        self.inner.filled(if accepted.is_some() { FillOutcome::Stored } else { FillOutcome::Refused });
+        Outcome::Loaded { accepted }
+    }
+
+    /// Ends the lease with `step`. Answers when the step was sent, if it was accepted: who comes later may come
+    /// after a change that the store did behind it.
+    async fn settle(&mut self, mut grant: Grant, step: Settle) -> Option<Arrival> {
+        let sent = self.inner.flights.depart();
+        let accepted = grant.settle(step).await.unwrap_or_else(|_| self.is_whole());
+        accepted.then_some(sent)
+    }
+
+    /// The end of a load that no store was asked about.
+    pub(super) fn unasked(&self) -> Outcome<V> {
+        Outcome::Loaded { accepted: self.is_whole().then(|| self.inner.flights.depart()) }
+    }
+
+    /// Tells the others that each of them has to load for himself.
+    async fn do_not_share(&mut self, grant: Grant, outcome: FillOutcome) -> Outcome<V> {
+        self.inner.filled(outcome);
+        let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
+        let accepted = self.settle(grant, note).await;
+        self.inner.shared.memory.remove(self.inner.space, &self.id.key);
+        Outcome::Loaded { accepted }
+    }
+
+    pub(super) async fn leave_note(&mut self, mut grant: Grant, failure: Failure) -> Outcome<V> {
+        let outcome = self.fail(failure.clone()).await;
+        self.flight.failed(failure.clone());
+        let step = match failure {
+            Failure::Error(_) | Failure::TimedOut => {
+                Settle::Note(Note::Failed, self.inner.options.failure_for)
+            }
+            // The origin has not failed: the next caller may try at once.
+            _ => Settle::Release,
+        };
+        if grant.settle(step).await.is_err() {
+            tracing::debug!(space = %self.inner.name, "the note of a failed load could not be left");
+        }
+        outcome
+    }
+
+    /// Gets the value from the flight that has overtaken this one, for everybody aboard.
+    pub(super) async fn follow(&mut self) -> Outcome<V> {
+        let Some(goal) = self.goal.take() else { return Outcome::Failed(Failure::Overloaded) };
+        let want = Want { goal, fresh: self.fresh, wait: None };
+        let scope =
+            Parent { flight: self.flight.id, permitted: self.parent.is_some_and(|parent| parent.permitted) };
+        let next: BoxFuture<'_, _> = Box::pin(scope.scope(self.inner.obtain(&self.id.given, want)));
+        match next.await {
+            Ok(Got::Answer(answer)) => {
+                self.flight.loaded(answer);
+                Outcome::Loaded { accepted: None }
+            }
+            Ok(_) => Outcome::Failed(Failure::Overloaded),
+            Err(failure) => Outcome::Failed(failure),
+        }
+    }
+
+    /// Hands a loaded value to those who came before the load.
+    pub(super) fn hand_out(&self, loaded: &Loaded<V>, id: u64, life: Option<Life>) -> Entry<V> {
+        let entry = Entry {
+            value: loaded.value.clone(),
+            age: Duration::ZERO,
+            fresh_for: life.map_or(Duration::ZERO, |life| life.fresh),
+            source: Source::Loaded,
+            validator: loaded.validator.clone(),
+            id,
+        };
+        self.flight.loaded(Answer::Present(entry.clone()));
+        entry
+    }
+
+    pub(super) fn life(&self, loaded: &Loaded<V>) -> Option<Life> {
+        self.inner.options.life(loaded, &self.inner.shared.context.dice)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.flight.is_attached() && self.flight.fence.is_whole(&self.inner.shared.epoch)
+    }
+}

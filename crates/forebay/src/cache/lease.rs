@@ -1,0 +1,232 @@
+//! The right to load one value, in the hands of a caller who loads by himself.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use super::{
+    backend::{Note, Settle, Unavailable},
+    entry::{Entry, Loaded, Source},
+    grant::Grant,
+    inner::{Id, Inner, Opened, Sealed},
+    options::{LONGEST, SHORTEST},
+    token::Token,
+    verdict::Answer,
+};
+use crate::{
+    error::{Error, ErrorKind},
+    observe::FillOutcome,
+};
+
+/// The right to load one value for everybody. It is given back when dropped, so that another may load.
+///
+/// It is not renewed by itself: who loads for longer than [`Lease::life`] calls [`Lease::renew`].
+pub struct Lease<V> {
+    pub(super) inner: Arc<Inner<V>>,
+    pub(super) id: Id,
+    pub(super) grant: Grant,
+    pub(super) stale: Option<Entry<V>>,
+}
+
+/// What became of a value that was filled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Filled {
+    /// It is stored.
+    Stored,
+    /// It is not stored, as everybody loads for himself at the moment.
+    Unshared,
+    /// The store did not answer; the value is in the memory of this process only.
+    Deferred,
+    /// It is not stored: the lease had ended, or something has overtaken the load.
+    Lost,
+}
+
+/// What became of a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Returned {
+    /// It is as it was asked for.
+    Done,
+    /// It was the caller's no more.
+    Lost,
+    /// The store did not answer.
+    Unavailable,
+}
+
+impl From<Result<bool, Unavailable>> for Returned {
+    fn from(answer: Result<bool, Unavailable>) -> Self {
+        match answer {
+            Ok(true) => Self::Done,
+            Ok(false) => Self::Lost,
+            Err(Unavailable) => Self::Unavailable,
+        }
+    }
+}
+
+impl<V: Send + Sync + 'static> Lease<V> {
+    pub(super) fn resume(inner: Arc<Inner<V>>, id: &str, token: Token) -> Self {
+        let id = Id::new(id);
+        let mut grant = inner.grant(id.key.clone(), token, inner.options.lease);
+        grant.keep();
+        Self { inner, id, grant, stale: None }
+    }
+
+    /// The stale value, to fall back on or to ask the origin whether it changed.
+    pub fn stale(&self) -> Option<&Entry<V>> {
+        self.stale.as_ref()
+    }
+
+    /// Whether others wait for this load. Otherwise each loads for himself, since a value was a moment ago
+    /// too large to be stored.
+    pub fn shared(&self) -> bool {
+        self.grant.token().is_shared()
+    }
+
+    /// For how long the lease lasts, from when it was granted or renewed.
+    pub fn life(&self) -> Duration {
+        self.grant.life()
+    }
+
+    /// Stores the loaded value, if nothing has overtaken the load, and wakes who waits for it.
+    ///
+    /// # Errors
+    ///
+    /// A value that is too large or cannot be encoded; the others then load for themselves for a moment.
+    pub async fn fill(mut self, value: impl Into<Loaded<V>>) -> Result<Filled, Error> {
+        let loaded = value.into();
+        let Some(life) = self.inner.options.life(&loaded, &self.inner.shared.context.dice) else {
+            return Ok(self.do_not_share(FillOutcome::NotStored).await);
+        };
+        let id = self.inner.shared.context.dice.bits();
+        match self.inner.seal(&loaded, life, id, Duration::ZERO) {
+            Ok(sealed) => {
+                let entry = Entry {
+                    value: loaded.value,
+                    age: Duration::ZERO,
+                    fresh_for: life.fresh,
+                    source: Source::Loaded,
+                    validator: loaded.validator,
+                    id,
+                };
+                Ok(self.store(Answer::Present(entry), sealed).await)
+            }
+            Err(error) => {
+                let outcome = match error.kind() {
+                    ErrorKind::TooLarge => FillOutcome::TooLarge,
+                    _ => FillOutcome::NotStored,
+                };
+                match self.do_not_share(outcome).await {
+                    Filled::Lost => Ok(Filled::Lost),
+                    _ => Err(error),
+                }
+            }
+        }
+    }
+
+    /// Remembers for the space's `absent_for` that there is no value.
+    ///
+    /// # Errors
+    ///
+    /// The space remembers no absences; the lease is given back.
+    pub async fn absent(self) -> Result<Filled, Error> {
+        self.remember_absence(None).await
+    }
+
+    /// Remembers for `life` that there is no value.
+    ///
+    /// # Errors
+    ///
+    /// A life below a millisecond; the lease is given back.
+    pub async fn absent_for(self, life: Duration) -> Result<Filled, Error> {
+        self.remember_absence(Some(life)).await
+    }
+
+    async fn remember_absence(mut self, life: Option<Duration>) -> Result<Filled, Error> {
+        match self.inner.options.absence(life) {
+            Some(life) => Ok(self.store(Answer::Absent, self.inner.seal_absence(life)).await),
+            None => {
+                Err(self.inner.refuse("an absence needs a life of at least a millisecond; set absent_for"))
+            }
+        }
+    }
+
+    /// Tells that the load failed: for the space's `failure_for` nobody tries again.
+    pub async fn fail(mut self) -> Returned {
+        let note = Settle::Note(Note::Failed, self.inner.options.failure_for);
+        self.end(note).await
+    }
+
+    /// Gives the lease back, so that somebody else loads.
+    pub async fn release(mut self) -> Returned {
+        self.end(Settle::Release).await
+    }
+
+    /// Holds the lease for `life`, at least a millisecond, from now on.
+    pub async fn renew(&mut self, life: Duration) -> Returned {
+        if !self.shared() {
+            return Returned::Done;
+        }
+        self.grant.renew(held_for(life)).await.into()
+    }
+
+    /// Takes the lease out of this program: whoever shows the token to
+    /// [`Cache::resume`](super::Cache::resume) holds it. It is given back by nobody but its holder.
+    pub fn into_token(mut self) -> Token {
+        self.grant.keep();
+        self.grant.token()
+    }
+
+    async fn store(&mut self, answer: Answer<V>, sealed: Sealed) -> Filled {
+        if !self.shared() {
+            return Filled::Unshared;
+        }
+        let inner = self.inner.clone();
+        let fenced = inner.flights.fence(&self.id.key, &inner.shared.epoch);
+        let (bytes, fresh_for) = (sealed.bytes.len(), sealed.life.fresh);
+        let filled = self.grant.settle(Settle::Fill { bytes: sealed.bytes, life: sealed.life.total() }).await;
+        if filled != Ok(false) {
+            let opened = Opened { answer, id: sealed.id, fresh_for, bytes };
+            inner.memorize(&self.id.key, &fenced.fence, &opened);
+        }
+        let (outcome, filled) = match filled {
+            Ok(true) => (FillOutcome::Stored, Filled::Stored),
+            Ok(false) => (FillOutcome::Refused, Filled::Lost),
+            Err(Unavailable) => (FillOutcome::NotStored, Filled::Deferred),
+        };
+        inner.filled(outcome);
+        filled
+    }
+
+    async fn do_not_share(&mut self, outcome: FillOutcome) -> Filled {
+        self.inner.filled(outcome);
+        let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
+        let noted = self.end(note).await;
+        if noted != Returned::Lost {
+            self.inner.shared.memory.remove(self.inner.space, &self.id.key);
+        }
+        match noted {
+            Returned::Lost => Filled::Lost,
+            Returned::Done | Returned::Unavailable => Filled::Unshared,
+        }
+    }
+
+    async fn end(&mut self, step: Settle) -> Returned {
+        if !self.shared() {
+            return Returned::Done;
+        }
+        self.grant.settle(step).await.into()
+    }
+}
+
+/// The life that a lease can have.
+pub(super) fn held_for(life: Duration) -> Duration {
+    life.clamp(SHORTEST, LONGEST)
+}
+
+impl<V> fmt::Debug for Lease<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease")
+            .field("grant", &self.grant)
+            .field("stale", &self.stale)
+            .finish_non_exhaustive()
+    }
+}
