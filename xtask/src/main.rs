@@ -1,15 +1,15 @@
 //! The project's own commands: `cargo xtask test` and `cargo xtask bench`.
 
-use std::{path::Path, process::ExitCode};
-
-use clap::Parser;
-
 mod bench;
 mod packages;
 mod process;
 mod readme;
 mod test;
 mod totals;
+
+use std::{path::Path, process::ExitCode};
+
+use clap::Parser;
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", about, disable_help_subcommand = true)]

@@ -10,7 +10,7 @@ use crate::{process::Group, test::Outcome};
 /// Program, Debian package.
 const TOOLS: &[(&str, &str)] = &[("curl", "curl")];
 
-/// Installs what is missing where nobody needs to be asked, else says what to type.
+/// Installs what is missing if nobody needs to be asked, else says what to type.
 pub(crate) fn ensure() -> Result<Outcome> {
     let missing: Vec<&str> = TOOLS.iter().filter(|tool| !on_path(tool.0)).map(|tool| tool.1).collect();
     let root = Uid::effective().is_root();

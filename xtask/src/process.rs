@@ -84,7 +84,7 @@ pub(crate) fn end_on_interrupt() -> Result<()> {
     .context("cannot listen for Ctrl-C")
 }
 
-/// A command that sees none of the settings of a server and nothing of the package that this program is.
+/// A command without the settings of a server, and without what cargo tells this program about itself.
 pub(crate) fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
@@ -109,7 +109,7 @@ fn gone(group: Pid, leader: &mut Child, with: Signal, patience: Duration) -> boo
     signal(&[group], with);
     let started = now();
     while started.elapsed() < patience {
-        // A leader that nobody waited for would keep its group alive.
+        // A leader that has ended keeps its group alive until somebody waits for it.
         if matches!(leader.try_wait(), Ok(Some(_))) && killpg(group, None).is_err() {
             return true;
         }

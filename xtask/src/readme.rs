@@ -1,5 +1,9 @@
 //! Runs the shell blocks of README.md as a reader would type them: in order, in one shell, from the root.
 
+mod block;
+mod expect;
+mod shell;
+
 use std::{collections::BTreeSet, fs, net::TcpListener};
 
 use anyhow::{Context, Result, ensure};
@@ -9,10 +13,6 @@ use self::{
     shell::Session,
 };
 use crate::{process::Group, root, test::Outcome, totals::Totals};
-
-mod block;
-mod expect;
-mod shell;
 
 /// Each block counts as one test; the first that fails ends the run.
 pub(crate) fn run() -> Result<Outcome> {

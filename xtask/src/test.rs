@@ -54,7 +54,7 @@ struct Step {
 enum Work {
     /// Arguments of cargo.
     Cargo(&'static str),
-    /// The same, where at least one test has to run.
+    /// Arguments of cargo, for a step in which at least one test has to run.
     Tests(&'static str),
     /// What it does, and the function that does it.
     Own(&'static str, fn() -> Result<Outcome>),
@@ -81,7 +81,7 @@ impl Step {
         Self { env: Some((name, value)), ..self }
     }
 
-    /// Builds in a folder of its own inside the target directory, where other flags would rebuild everything.
+    /// Builds in a folder of its own inside the target directory, as its flags would rebuild everything else.
     const fn target(self, folder: &'static str) -> Self {
         Self { target: Some(folder), ..self }
     }
@@ -99,10 +99,10 @@ impl Step {
     fn run(&self) -> Result<Outcome> {
         match self.work {
             Work::Own(_, work) => work(),
-            Work::Cargo(args) => Ok(match Group::spawn(&mut self.command(args))?.wait()?.success() {
-                true => Outcome::passed(),
-                false => Outcome::Failed(Totals::default()),
-            }),
+            Work::Cargo(args) => {
+                let success = Group::spawn(&mut self.command(args))?.wait()?.success();
+                Ok(if success { Outcome::passed() } else { Outcome::Failed(Totals::default()) })
+            }
             Work::Tests(args) => self.count(args),
         }
     }
@@ -163,7 +163,7 @@ fn run_steps(steps: &[Step]) -> Result<ExitCode> {
     Ok(exit)
 }
 
-/// A step that fails without a failed test counts as one, so that the totals never look well when it is not.
+/// A step that fails without a failed test counts as one, so that the totals never hide a failure.
 fn counted(outcome: Outcome) -> Totals {
     match outcome {
         Outcome::Passed(totals) => totals,

@@ -9,15 +9,18 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use tokio::{net::TcpListener, net::TcpStream, time::sleep};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::sleep,
+};
 
 /// How long a connection may take to send the headers of its next request, idle time included.
 ///
-/// Longer than the 90 s for which the common clients keep an idle connection: who closes first must be the
-/// client, which otherwise sends a request into a connection that is just being closed.
+/// Longer than the 90 s for which common clients keep an idle connection. The client must be the one to close
+/// it, or it may send a request into a connection that is just being closed.
 const HEADERS: Duration = Duration::from_secs(100);
 
-/// Serves what comes in until `stop`. The answer waits for the connections that are open then.
+/// Serves connections until `stop`. Returns what waits for those that are still open then.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -52,7 +55,7 @@ fn attend(stream: TcpStream, http: &http1::Builder, router: &Router, open: &Grac
     });
 }
 
-/// Waits a moment when it is this process that cannot take more, for want of file descriptors.
+/// Waits a moment if this process itself cannot take more, for want of file descriptors.
 async fn recover(error: io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {

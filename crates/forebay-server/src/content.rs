@@ -15,7 +15,7 @@ pub(crate) struct Content {
 
 /// Stores a [`Content`] as it is.
 ///
-/// Its number keeps the server's entries apart from those of typed caches under the same key.
+/// Its id keeps the server's entries apart from those of typed caches under the same key.
 #[derive(Debug)]
 pub(crate) struct AsSent;
 

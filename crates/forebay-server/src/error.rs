@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// A refusal. It becomes a response without a body; the middleware that knows the request's id writes that.
+/// A refusal. It becomes a response without a body: the middleware that knows the request's id writes that.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     kind: Kind,

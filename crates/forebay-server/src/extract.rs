@@ -1,4 +1,4 @@
-//! Requests taken apart: what cannot be read is refused here, each time as a [`Problem`](crate::error::Problem).
+//! Requests taken apart; what cannot be read is refused here, as a [`Problem`](crate::error::Problem).
 
 mod body;
 mod escapes;

@@ -4,7 +4,7 @@
 //! 2. `trace`: the request in the log, by its route and never by its path, which holds keys.
 //! 3. `problems`: writes the body of every refusal from further in, so it knows the id and sees everything.
 //! 4. `catch_panic`: a panic becomes a problem like any other.
-//! 5. `deadline`: inside of these, so that running out of time is a problem too.
+//! 5. `deadline`: inside these, so that running out of time is a problem too.
 //! 6. `paths`: the last before the routes; nothing further in sees a path that cannot be read.
 //!
 //! `auth` sits on the routes that need a scope, so that a new route cannot miss it by the spelling of its path.
@@ -23,4 +23,4 @@ pub(crate) use panics::problem_of_panic;
 pub(crate) use paths::paths;
 pub(crate) use problems::problems;
 pub(crate) use request_id::{RequestId, request_id};
-pub(crate) use trace::{Span, span};
+pub(crate) use trace::span;

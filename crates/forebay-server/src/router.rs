@@ -37,11 +37,7 @@ fn around(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
     routes.layer(
         ServiceBuilder::new()
             .layer(from_fn(middleware::request_id))
-            .layer(
-                TraceLayer::new_for_http()
-                    .make_span_with(middleware::span as middleware::Span)
-                    .on_failure(()),
-            )
+            .layer(TraceLayer::new_for_http().make_span_with(middleware::span).on_failure(()))
             .layer(from_fn(middleware::problems))
             .layer(CatchPanicLayer::custom(problem_of_panic))
             .layer(from_fn_with_state(app.clone(), middleware::deadline))

@@ -14,10 +14,10 @@ use crate::{
     error::{Kind, Problem},
 };
 
-/// So many names a client can make up before the server refuses further ones.
+/// How many undeclared spaces clients can make before the server refuses further ones.
 const UNDECLARED: usize = 1024;
 
-/// What the library is told where no life is configured. No entry gets it: a write without a life is refused.
+/// What the library is told if no life is configured. No entry gets it: a write without a life is refused.
 const NO_TIME_TO_LIVE: Duration = Duration::from_hours(1);
 
 /// A space with the lives that its writers need not repeat.
@@ -54,7 +54,7 @@ impl Spaces {
         })
     }
 
-    /// The space called `name`, made now if need be.
+    /// The space called `name`, made now if it is new.
     pub(crate) fn get(&self, name: &str) -> Result<Space, Problem> {
         if let Some(space) = self.made.read().unwrap_or_else(PoisonError::into_inner).get(name) {
             return Ok(space.clone());

@@ -15,7 +15,7 @@ pub(crate) use self::compression::{compress, decompress};
 ///
 /// # Example
 ///
-/// A codec of one's own takes an id of at least 128:
+/// A custom codec takes an id from 128 on:
 ///
 /// ```
 /// use forebay::{Error, codec::{Codec, Payload}};
@@ -42,7 +42,7 @@ pub(crate) use self::compression::{compress, decompress};
 pub trait Codec<V>: Send + Sync + 'static {
     /// Identifies the codec: an entry that another codec wrote is a miss.
     ///
-    /// 1 is [`MessagePack`], 2 [`Json`], 3 [`Raw`]; a codec of one's own takes one of 128 to 255.
+    /// 1 is [`MessagePack`], 2 [`Json`], 3 [`Raw`]; custom codecs take 128 to 255.
     fn id(&self) -> u8;
 
     /// Writes a value.
@@ -73,7 +73,7 @@ pub struct Payload {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MessagePack;
 
-/// JSON, for values that other programs or `redis-cli` shall read.
+/// JSON, for values that other programs or `redis-cli` should be able to read.
 ///
 /// It has no NaN and no infinity: they are written as `null`, so a value that holds one may never be a hit.
 #[derive(Clone, Copy, Debug, Default)]

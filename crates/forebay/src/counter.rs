@@ -6,7 +6,7 @@ use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 const STRIPES: usize = 8;
 
-/// Counts events of many threads; only the sum is told.
+/// Counts events of many threads; only their sum can be read.
 #[derive(Debug, Default)]
 pub(crate) struct Counter([Stripe; STRIPES]);
 

@@ -33,7 +33,7 @@ impl Error {
         Self { kind, message: message.into(), source: None }
     }
 
-    /// The failure of a codec of one's own: `message` says what it cannot write or read.
+    /// The failure of a custom codec: `message` says what it cannot write or read.
     #[must_use]
     pub fn codec(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Encode, message)

@@ -40,7 +40,8 @@ impl<T> Expiring<T> {
         Self { clock, entries: DashMap::default() }
     }
 
-    /// Shows what is under `name`, with the life it has left, to `decide`: one atomic step for that name.
+    /// Shows `decide` what is under `name`, with the life it has left, and does what that answers: one atomic
+    /// step for that name.
     pub(crate) fn step<R>(
         &self,
         name: &str,

@@ -18,7 +18,7 @@ use crate::{
     wake::Wake,
 };
 
-/// How often what is past its deadline is removed; it is not used from its deadline on.
+/// How often what is past its deadline is removed. It is out of use from the deadline on.
 const SWEEP: Duration = Duration::from_secs(5);
 
 /// The acceleration layer of one application in one process. Cheap to clone.
@@ -59,8 +59,8 @@ impl Forebay {
         }
     }
 
-    /// Begins the cache of one space, whose values are fresh for `time_to_live`, written as MessagePack unless
-    /// its builder is told otherwise.
+    /// Begins the cache of one space, whose values are fresh for `time_to_live`. They are written as
+    /// MessagePack unless the builder is given another codec.
     pub fn cache<V>(&self, space: &str, time_to_live: Duration) -> cache::Builder<V>
     where
         V: Serialize + DeserializeOwned + Send + Sync + 'static,
@@ -68,7 +68,7 @@ impl Forebay {
         self.cache_with(space, time_to_live, MessagePack)
     }
 
-    /// Begins the cache of one space, for values that only `codec` can write.
+    /// As [`Forebay::cache`], for values that only `codec` can write.
     pub fn cache_with<V>(
         &self,
         space: &str,
@@ -89,7 +89,7 @@ impl Forebay {
     /// Refuses further loads, waits at most `budget` for those that run, then ends them. What is cached can
     /// still be read.
     ///
-    /// Answers whether everything ended by itself.
+    /// Returns whether everything ended by itself.
     pub async fn shutdown(&self, budget: Duration) -> bool {
         let context = &self.site.shared.context;
         let all = context.tasks.shut_down(&context.clock, budget).await;
@@ -131,7 +131,7 @@ impl Builder {
         self
     }
 
-    /// Sets how many loads run at a time that no lease bounds. Default: 64.
+    /// Sets how many loads may run at a time without a lease. Default: 64.
     pub fn outage_concurrency(mut self, loads: usize) -> Self {
         self.outage_concurrency = loads;
         self
@@ -159,7 +159,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// A misspelt application name, or a setting that could not work.
+    /// An application name that cannot be part of a key, or a setting that could not work.
     pub async fn build(self) -> Result<Forebay, Error> {
         let app = App::new(self.app)?;
         if self.local_bytes < 64 << 10 {

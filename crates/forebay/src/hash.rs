@@ -17,6 +17,7 @@ impl Default for Seed {
 impl BuildHasher for Seed {
     type Hasher = Xxh3;
 
+    #[inline]
     fn build_hasher(&self) -> Xxh3 {
         Xxh3(self.0)
     }

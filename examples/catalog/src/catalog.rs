@@ -1,4 +1,4 @@
-//! The products as the program sees them: everything that it has to do with Forebay.
+//! The products as the program sees them: everything in it that has to do with Forebay.
 
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
@@ -39,7 +39,7 @@ impl Catalog {
         self.products.find_or_load(id.to_string(), load).await
     }
 
-    /// Answers whether there is such a product.
+    /// Returns whether there is such a product.
     pub(crate) async fn set_price(&self, id: u32, cents: NonZeroU32) -> Result<bool, sqlx::Error> {
         let Self { products, database } = self.clone();
         // A task of its own, since a client that hangs up drops its handler, perhaps between the two.

@@ -26,7 +26,7 @@ pub(crate) struct Product {
     category: String,
     price_cents: u32,
     rating: f64,
-    /// The place among the products of its category, and how many these are.
+    /// Its place among the products of its category, and how many these are.
     rank: u32,
     of: u32,
 }
@@ -65,7 +65,7 @@ impl Database {
         }))
     }
 
-    /// Commits a new price. Answers whether there is such a product.
+    /// Commits a new price. Returns whether there is such a product.
     pub(crate) async fn set_price(&self, id: u32, cents: NonZeroU32) -> Result<bool, sqlx::Error> {
         let update = sqlx::query("UPDATE product SET price_cents = ?1 WHERE id = ?2");
         let done = update.bind(cents.get()).bind(id).execute(&self.pool).await?;
@@ -94,7 +94,7 @@ async fn fill_if_empty(pool: &SqlitePool) -> Result<()> {
     }
     sqlx::raw_sql(include_str!("schema.sql")).execute(&mut *transaction).await?;
     transaction.commit().await?;
-    // For good, and only in a file that was made here. Reads go on while a price is written.
+    // Kept by the file, and set only in one that was made here. Reads go on while a price is written.
     sqlx::query("PRAGMA journal_mode = WAL").execute(pool).await?;
     Ok(())
 }

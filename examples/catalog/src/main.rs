@@ -1,4 +1,4 @@
-//! A product catalog over SQLite whose slow query is read through Forebay; `catalog.rs` is all it takes.
+//! A product catalog over SQLite whose slow query is read through Forebay: `catalog.rs` is all that takes.
 
 mod catalog;
 mod database;
@@ -27,7 +27,7 @@ use tokio::{
 
 use crate::{catalog::Catalog, database::Database};
 
-/// How long requests and loads that run may take to end once the program is asked to.
+/// How long running requests and loads may take to end once the program is asked to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A product catalog over a SQLite file that it makes itself, read through Forebay

@@ -53,9 +53,10 @@ async fn set_price(State(catalog): State<Catalog>, id: Id, body: Bytes) -> Resul
     // Whatever its content type says, so that curl needs no header.
     let Json(NewPrice { price_cents }) =
         Json::from_bytes(&body).map_err(|why: JsonRejection| Problem::no_price(&why))?;
-    match catalog.set_price(id, price_cents).await? {
-        true => Ok(Json(Priced { id, price_cents })),
-        false => Err(Problem::no_product(id)),
+    if catalog.set_price(id, price_cents).await? {
+        Ok(Json(Priced { id, price_cents }))
+    } else {
+        Err(Problem::no_product(id))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
 
 /// How long one block may take. It may have to compile the workspace in release mode.
 const PATIENCE: Duration = Duration::from_secs(30 * 60);
-/// How long a block in the background may take from the words it is awaited for to the output that is shown.
+/// How long a background block may take, once it has printed the awaited words, to print all that is shown.
 const AFTERWARDS: Duration = Duration::from_secs(10);
 const END: &str = "readme-test-end";
 
@@ -33,7 +33,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// `scratch` holds the blocks' scripts and serves them as `TMPDIR`.
+    /// `scratch` holds the scripts of the blocks, and is their `TMPDIR`.
     pub(super) fn start(scratch: &Path) -> Result<Self> {
         let mut bash = bash(&["-e", "-o", "pipefail"], scratch);
         let mut bash = Group::spawn(bash.stdin(Stdio::piped()).stdout(Stdio::piped()))?;

@@ -35,7 +35,7 @@ pub(super) enum Outcome {
 
 /// How the cache took part, for machines: a parameter of `Cache-Status` (RFC 9211).
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part {
+enum Part {
     Hit,
     /// Why the client has to ask the origin.
     Forward(&'static str),
@@ -47,7 +47,7 @@ pub(super) enum Part {
 }
 
 /// Both headers.
-pub(super) fn marks(outcome: Outcome, parts: &[Part]) -> [(HeaderName, HeaderValue); 2] {
+fn marks(outcome: Outcome, parts: &[Part]) -> [(HeaderName, HeaderValue); 2] {
     let outcome = match outcome {
         Outcome::Hit => "HIT",
         Outcome::Stale => "STALE",
@@ -99,10 +99,15 @@ pub(super) fn found(entry: &Entry<Content>) -> Response {
     (marks, value(entry)).into_response()
 }
 
-/// 200 with the stale value of `entry`, for the client that shall replace it.
+/// 200 with the stale value of `entry`, for the client that is to replace it.
 pub(super) fn found_stale(entry: &Entry<Content>) -> Response {
     let parts = [Part::Forward("stale"), Part::TimeToLive(entry.fresh_for)];
     (marks(Outcome::Stale, &parts), value(entry)).into_response()
+}
+
+/// `answer`, which has no value, for a client that has to ask the origin, and `why` it has to.
+pub(super) fn forward(outcome: Outcome, why: &'static str, answer: impl IntoResponse) -> Response {
+    (marks(outcome, &[Part::Forward(why)]), answer).into_response()
 }
 
 fn value(entry: &Entry<Content>) -> Response {
@@ -144,7 +149,7 @@ fn names(asked: &HeaderMap, tag: &[u8]) -> bool {
         .any(|listed| listed == b"*" || listed.strip_prefix(b"W/").unwrap_or(listed) == tag)
 }
 
-/// Whether the client asks to pass by the cache.
+/// Whether the client asks to bypass the cache.
 pub(super) fn bypasses(asked: &HeaderMap) -> bool {
     members(asked, &CACHE_CONTROL).any(|directive| directive.eq_ignore_ascii_case(b"no-cache"))
 }

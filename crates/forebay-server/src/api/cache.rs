@@ -8,7 +8,7 @@ use axum::{
 use forebay::cache::{Invalidated, Put, Read};
 
 use super::{
-    answer::{self, Outcome, Part, marks},
+    answer::{self, Outcome},
     written::Written,
 };
 use crate::{
@@ -21,14 +21,14 @@ pub(crate) async fn read(target: Target, uri: Uri, headers: HeaderMap) -> Result
     Query::read(&uri, &[])?;
     if answer::bypasses(&headers) {
         let problem = Problem::new(Kind::CacheMiss, "the request asks to pass by the cache");
-        return Ok((marks(Outcome::Bypass, &[Part::Forward("bypass")]), problem).into_response());
+        return Ok(answer::forward(Outcome::Bypass, "bypass", problem));
     }
     Ok(match target.space.cache.read(&target.id).await {
         Read::Hit(entry) => answer::unless_known(answer::found(&entry), &headers),
         Read::Absent => answer::absent(),
         Read::Miss => {
             let problem = Problem::new(Kind::CacheMiss, "POST to …/lease answers the lease to load it");
-            (marks(Outcome::Miss, &[Part::Forward("miss")]), problem).into_response()
+            answer::forward(Outcome::Miss, "miss", problem)
         }
     })
 }

@@ -16,12 +16,13 @@ pub(crate) async fn alive(uri: Uri) -> Result<Response, Problem> {
     Ok(answer::json(&json!({ "status": "alive" })))
 }
 
-/// Answers 503 from the moment that a shutdown begins. With `?verbose` each component says how it is.
+/// Answers 503 as soon as a shutdown begins. With `?verbose` it lists how each component is.
 pub(crate) async fn ready(State(app): State<Shared>, uri: Uri) -> Result<Response, Problem> {
     let verbose = uri.query() == Some("verbose") || Query::read(&uri, &["verbose"])?.flag("verbose")?;
-    let (code, status) = match app.draining.is_cancelled() {
-        true => (StatusCode::SERVICE_UNAVAILABLE, "down"),
-        false => (StatusCode::OK, "ready"),
+    let (code, status) = if app.draining.is_cancelled() {
+        (StatusCode::SERVICE_UNAVAILABLE, "down")
+    } else {
+        (StatusCode::OK, "ready")
     };
     let mut members = json!({ "status": status });
     if verbose {

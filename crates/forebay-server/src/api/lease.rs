@@ -13,7 +13,7 @@ use forebay::cache::{Filled, Lease, Loaded, Lookup, Returned};
 use serde_json::json;
 
 use super::{
-    answer::{self, Outcome, Part, marks},
+    answer::{self, Outcome},
     asked::{Asked, AskedAgain},
     written::Written,
 };
@@ -48,16 +48,17 @@ pub(crate) async fn take(
         Lookup::Lease(lease) => granted(lease),
         Lookup::Busy { retry_after } => {
             let problem = Problem::new(Kind::Busy, "the wait is over and the load is not; ask again");
-            (marks(Outcome::Busy, &[Part::Forward("miss")]), problem.retry_after(retry_after)).into_response()
+            answer::forward(Outcome::Busy, "miss", problem.retry_after(retry_after))
         }
         Lookup::Failed { retry_after } => {
             let problem = Problem::new(Kind::LoadFailed, "the origin is left alone for a moment");
-            (marks(Outcome::Miss, &[Part::Forward("miss")]), problem.retry_after(retry_after)).into_response()
+            answer::forward(Outcome::Miss, "miss", problem.retry_after(retry_after))
         }
     })
 }
 
-/// Hands the lease over. Until here a client that goes away gives it back; from here on it holds for its life.
+/// Hands the lease over. If the client goes away before this, the lease is given back; after it, the lease
+/// lasts for its life.
 fn granted(lease: Lease<Content>) -> Response {
     let lease_ms = millis(lease.life());
     if let Some(entry) = lease.stale() {
@@ -74,8 +75,7 @@ fn granted(lease: Lease<Content>) -> Response {
     if !shared {
         members["shared"] = false.into();
     }
-    (StatusCode::CREATED, marks(Outcome::Miss, &[Part::Forward("miss")]), answer::json(&members))
-        .into_response()
+    answer::forward(Outcome::Miss, "miss", (StatusCode::CREATED, answer::json(&members)))
 }
 
 /// Stores what the holder loaded, or with `absent=1` that there is nothing.
@@ -105,7 +105,7 @@ pub(crate) async fn fill(
     }
 }
 
-/// Lets nobody wait for a value that is too large: each loads for itself.
+/// Lets nobody wait for a value that is too large: every client loads for itself.
 async fn leave_unshared(lease: Lease<Content>) {
     let nothing = Content { content_type: None, bytes: Bytes::new() };
     if let Err(error) = lease.fill(Loaded::new(nothing).do_not_store()).await {

@@ -25,7 +25,7 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// Reads query and body; what they do not say is as the space is configured.
+    /// Reads query and body; what they leave out is as the space is configured.
     pub(super) async fn read(
         uri: &Uri,
         headers: &HeaderMap,

@@ -10,9 +10,10 @@ use crate::config::Config;
 /// Prints where the server listens, on which store, and what to try.
 pub(super) fn announce(address: &SocketAddr, config: &Config) {
     let base = format!("http://{address}");
-    let (who, token) = match config.auth.tokens.is_empty() {
-        true => ("this machine, without a token", ""),
-        false => ("whoever has a token; put yours into $TOKEN", r#" -H "Authorization: Bearer $TOKEN""#),
+    let (who, token) = if config.auth.tokens.is_empty() {
+        ("this machine, without a token", "")
+    } else {
+        ("whoever has a token; put yours into $TOKEN", r#" -H "Authorization: Bearer $TOKEN""#)
     };
     let text = format!(
         r#"forebay listens on {base}

@@ -1,6 +1,10 @@
 //! `forebay serve`: from the settings to the last answer.
 
-use std::{io, io::IsTerminal, net::SocketAddr, time::Duration};
+use std::{
+    io::{self, IsTerminal},
+    net::SocketAddr,
+    time::Duration,
+};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::{net::TcpListener, runtime::Runtime, time::timeout};
@@ -21,7 +25,7 @@ pub(super) fn run(flags: Flags) -> Result<(), Failure> {
     raise_file_limit();
     let runtime = Runtime::new().map_err(|error| Failure::Start(format!("cannot start threads: {error}")))?;
     let outcome = runtime.block_on(serve(&config));
-    // What clients still hold open after the budget ends with the process, unwaited for.
+    // Connections that clients still hold open after the budget end with the process; nobody waits for them.
     runtime.shutdown_background();
     outcome
 }

@@ -9,7 +9,7 @@ const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca49599
 
 const NO_HASH: &str = r#"must be the 64 hexadecimal digits that `printf %s "$token" | sha256sum` prints"#;
 
-/// Tokens that the server knows. File only, so that none shows in a list of processes.
+/// Tokens that the server knows. File only, so that none shows up in a list of processes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Auth {
@@ -33,9 +33,9 @@ pub(crate) struct Token {
 pub(crate) enum Scope {
     /// Everything below `/v1`.
     Data,
-    /// Figures, metrics and the page.
+    /// Figures and metrics; no call asks for it yet.
     Read,
-    /// Actions of the page.
+    /// Actions on the server itself; no call asks for it yet.
     Ops,
 }
 

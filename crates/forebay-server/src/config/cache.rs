@@ -14,7 +14,7 @@ use crate::content::Content;
 pub(crate) struct Cache {
     /// How many bytes process memory may hold. Default: the library's 64 MiB.
     pub(crate) local_bytes: Option<u64>,
-    /// How many loads may run without a lease from Redis. Default: the library's 64.
+    /// How many loads may run at a time without a lease. Default: the library's 64.
     pub(crate) outage_concurrency: Option<usize>,
     /// The spaces that are declared. Others are made when they are first used.
     pub(crate) spaces: BTreeMap<String, Space>,
@@ -79,12 +79,12 @@ impl Space {
         Self { wait: Some(Period(wait)), ..Self::default() }
     }
 
-    /// How long an entry is fresh whose writer does not say.
+    /// How long an entry is fresh if its writer does not say.
     pub(crate) fn time_to_live(&self) -> Option<Duration> {
         self.time_to_live.map(|period| period.0)
     }
 
-    /// How long an absence is remembered whose writer does not say.
+    /// How long an absence is remembered if its writer does not say.
     pub(crate) fn absent_for(&self) -> Option<Duration> {
         self.absent_for.map(|period| period.0)
     }
@@ -93,7 +93,7 @@ impl Space {
         self.wait.or(self.load_timeout).map_or(WAIT, |period| period.0)
     }
 
-    /// Hands the options to the library, which refuses what does not fit together.
+    /// Hands the options to the library, which refuses those that contradict each other.
     pub(crate) fn apply(&self, builder: cache::Builder<Content>) -> cache::Builder<Content> {
         type Builder = cache::Builder<Content>;
         let builder = set(builder, self.version, Builder::version);

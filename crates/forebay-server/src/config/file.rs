@@ -13,6 +13,7 @@ use super::{Auth, Cache, ConfigError, Server};
 pub(super) struct File {
     pub(super) app: Option<String>,
     pub(super) listen: Option<String>,
+    /// Read only to be refused: see [`Flags::refuse_redis`](super::Flags::refuse_redis).
     pub(super) redis: Option<IgnoredAny>,
     pub(super) server: Server,
     pub(super) cache: Cache,
@@ -42,7 +43,7 @@ fn explain(error: &serde_path_to_error::Error<toml::de::Error>) -> String {
     }
 }
 
-/// The path as one would write it in TOML.
+/// The path as it is written in TOML.
 fn full_name(path: &serde_path_to_error::Path) -> String {
     let name: String = path.iter().map(part_of_name).collect();
     name.trim_start_matches('.').to_owned()

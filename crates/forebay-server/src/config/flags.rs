@@ -1,4 +1,4 @@
-//! What the command line and the environment say. It beats the file.
+//! What the command line and the environment say, which takes precedence over the file.
 
 use std::path::PathBuf;
 

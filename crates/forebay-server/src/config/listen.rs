@@ -1,4 +1,4 @@
-//! Where to listen, which is nowhere that other machines reach while anybody may do anything.
+//! Where to listen: without tokens, nowhere that other machines can reach.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 

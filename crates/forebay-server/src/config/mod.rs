@@ -1,7 +1,7 @@
 //! The settings: read from flags, variables and a file, checked as a whole before anything starts.
 //!
-//! A flag beats a variable, a variable beats the file. There is one struct per concern; what is named nowhere
-//! else is refused by its full name.
+//! A flag beats a variable, a variable beats the file. There is one struct per concern; a setting that
+//! none of them has is refused by its full name.
 
 mod auth;
 mod cache;
@@ -22,7 +22,7 @@ use server::Server;
 const APP: &str = "forebay";
 const LISTEN: &str = "127.0.0.1:7340";
 
-/// For how long callers of a space may wait, where the space does not say.
+/// How long callers of a space may wait, if the space does not say.
 const WAIT: Duration = Duration::from_secs(30);
 
 /// All settings, checked.
@@ -85,7 +85,7 @@ impl Config {
         self.server.request_deadline(&self.cache)
     }
 
-    /// For how long callers of a space that nobody declared may wait: within the deadline.
+    /// How long callers of an undeclared space may wait: less than the deadline.
     pub(crate) fn undeclared_wait(&self) -> Duration {
         WAIT.min(self.request_deadline().mul_f32(0.9))
     }

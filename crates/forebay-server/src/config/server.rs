@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{Cache, WAIT, period::Period};
 
-/// How much longer than its wait a request may take, so that the wait's outcome can be told.
+/// How much longer than its wait a request may take, so that the outcome still reaches the client.
 const AFTER_WAIT: Duration = Duration::from_secs(5);
 
 /// Settings of the server as a process. File only.

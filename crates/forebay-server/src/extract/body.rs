@@ -13,7 +13,7 @@ use crate::error::{Kind, Problem};
 /// The longest JSON that a call takes.
 const JSON: usize = 64 * 1024;
 
-/// So much of a refused body is still read, since closing on a client that writes would lose it the answer.
+/// How much of a refused body is still read: closing on a client that is writing would lose the answer.
 const DISCARDED: usize = 16 * 1024 * 1024;
 
 /// The body as it is, of at most `most` bytes.
@@ -32,7 +32,7 @@ pub(crate) async fn content(mut body: Body, headers: &HeaderMap, most: usize) ->
     }
 }
 
-/// The body as JSON, which is an object without unknown members. An empty body is an empty object.
+/// The body as a JSON object without unknown members. An empty body is an empty object.
 pub(crate) async fn json<T: DeserializeOwned + Default>(
     body: Body,
     headers: &HeaderMap,

@@ -1,15 +1,14 @@
 //! The path in its segments, read from the raw form so that an id may hold any character.
 
-use crate::error::{Kind, Problem};
-
 use super::escapes::decode;
+use crate::error::{Kind, Problem};
 
 /// The decoded segments of a request's path.
 #[derive(Debug, Clone)]
 pub(crate) struct Segments(pub(super) Vec<String>);
 
 impl Segments {
-    /// Takes `path` apart, as it came.
+    /// Takes apart `path`, which is not decoded yet.
     pub(crate) fn read(path: &str) -> Result<Self, Problem> {
         let refuse = |why: &str| Problem::new(Kind::InvalidPath, format!("the path `{path}` {why}"));
         let relative = path.strip_prefix('/').unwrap_or(path);

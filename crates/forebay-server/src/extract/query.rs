@@ -1,4 +1,4 @@
-//! The query, in which every parameter must be known, said once and filled in.
+//! The query, in which every parameter must be known, given once and have a value.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,12 +12,11 @@ use crate::error::{Kind, Problem};
 pub(crate) struct Query(BTreeMap<String, String>);
 
 impl Query {
-    /// Reads the query of `uri`, where only parameters out of `known` may stand.
+    /// Reads the query of `uri`, in which only `known` parameters may stand.
     pub(crate) fn read(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
         let mut read = BTreeMap::new();
-        for pair in
-            uri.query().filter(|query| !query.is_empty()).into_iter().flat_map(|query| query.split('&'))
-        {
+        let query = uri.query().filter(|query| !query.is_empty());
+        for pair in query.into_iter().flat_map(|query| query.split('&')) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let text = |raw: &str| decode(raw).map_err(|why| refuse(name, why));
             let (name, value) = (text(name)?, text(value)?);
@@ -34,7 +33,7 @@ impl Query {
         Ok(Self(read))
     }
 
-    /// A length of time above zero, as whole milliseconds. What no number can hold is the longest there is.
+    /// A length of time above zero, in whole milliseconds; one that no number can hold is the longest.
     pub(crate) fn life(&self, name: &str) -> Result<Option<Duration>, Problem> {
         match self.millis(name)? {
             Some(Duration::ZERO) => Err(refuse(name, "must be above 0")),
@@ -42,7 +41,7 @@ impl Query {
         }
     }
 
-    /// A length of time, as whole milliseconds.
+    /// A length of time, in whole milliseconds.
     pub(crate) fn millis(&self, name: &str) -> Result<Option<Duration>, Problem> {
         let Some(text) = self.0.get(name) else { return Ok(None) };
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -61,7 +60,7 @@ impl Query {
     }
 }
 
-pub(crate) fn refuse(name: &str, why: &str) -> Problem {
+fn refuse(name: &str, why: &str) -> Problem {
     Problem::new(Kind::InvalidQuery, format!("the query parameter `{name}` {why}"))
 }
 

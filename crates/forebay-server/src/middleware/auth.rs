@@ -15,7 +15,7 @@ use crate::{
     error::{Kind, Problem},
 };
 
-/// The tokens that are known, as hashes. Without any, everybody may do everything.
+/// The known tokens, as hashes. If there are none, everybody may do everything.
 #[derive(Debug)]
 pub(crate) struct Tokens(Vec<(Hash, Vec<Scope>)>);
 
@@ -43,7 +43,7 @@ impl Tokens {
         }
     }
 
-    /// Compares with every token there is, so that the time tells nothing about them.
+    /// Compares with every known token, so that the time it takes tells nothing about them.
     fn scopes(&self, token: &[u8]) -> Option<&[Scope]> {
         let hash = Sha256::digest(token);
         let mut found = None;
@@ -56,7 +56,7 @@ impl Tokens {
     }
 }
 
-/// Layer of the routes below `/v1`.
+/// The layer of the routes below `/v1`.
 pub(crate) async fn require_data(
     State(app): State<Shared>,
     request: Request,

@@ -1,4 +1,4 @@
-//! A panic in a handler, told to its client without telling what happened.
+//! Panics in handlers: the client learns that there was one, only the log learns what happened.
 
 use std::any::Any;
 

@@ -1,4 +1,4 @@
-//! Paths, taken apart once for everybody further in.
+//! Paths, taken apart once for everything further in.
 
 use axum::{extract::Request, middleware::Next, response::Response};
 

@@ -1,13 +1,12 @@
 //! How a request appears in the log.
 
 use axum::extract::{MatchedPath, Request};
+use tracing::Span;
 
 use super::RequestId;
 
-/// Makes the span of a request, without its path: ids are for nobody's log.
-pub(crate) type Span = fn(&Request) -> tracing::Span;
-
-pub(crate) fn span(request: &Request) -> tracing::Span {
+/// Makes the span of a request, without its path: ids belong in no log.
+pub(crate) fn span(request: &Request) -> Span {
     let extensions = request.extensions();
     tracing::info_span!(
         "request",

@@ -79,7 +79,7 @@ pub(crate) enum Leased {
     Busy(Duration),
     /// A load failed a moment ago; for so long nobody tries again.
     Failed(Duration),
-    /// The value of a moment ago is not stored; for a while everybody loads for himself.
+    /// The value of a moment ago is not stored; for a while every caller loads for itself.
     Unshared,
 }
 

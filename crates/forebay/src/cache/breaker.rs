@@ -1,4 +1,4 @@
-//! Leaves an origin alone that fails: after so many failures in a window, loads are refused for a pause.
+//! Leaves a failing origin alone: after so many failures within a window, loads are refused for a while.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -40,7 +40,7 @@ impl Breaker {
         Self { rule, clock, state: Mutex::new(State::Closed { failures: VecDeque::new() }) }
     }
 
-    /// When loads are let go ahead again; `None` while one would be now.
+    /// How long loads are still refused; `None` while one may go ahead.
     pub(crate) fn opens_in(&self) -> Option<Duration> {
         match *self.state.lock() {
             State::Closed { .. } => None,
@@ -50,14 +50,14 @@ impl Breaker {
         }
     }
 
-    /// Lets a load go ahead, or answers when to try again. Who is let go ahead reports to [`Self::record`].
+    /// Lets a load go ahead, or returns when to try again. A load that may calls [`Self::record`] at its end.
     pub(crate) fn admit(&self) -> Result<(), Duration> {
         let now = self.clock.now();
         let state = &mut *self.state.lock();
         match state {
             State::Closed { .. } => Ok(()),
             State::Open { until } | State::Probing { until } if *until > now => Err(until.since(now)),
-            // A probe that never reported, perhaps since it was cancelled, makes way for another.
+            // A probe that never reported, perhaps because it was cancelled, makes way for another.
             State::Open { .. } | State::Probing { .. } => {
                 *state = State::Probing { until: now.after(self.rule.pause) };
                 Ok(())
@@ -65,12 +65,12 @@ impl Breaker {
         }
     }
 
-    /// Takes note of how a load ended. Answers whether this opened the breaker.
+    /// Takes note of how a load ended. Returns whether this opened the breaker.
     pub(crate) fn record(&self, succeeded: bool) -> bool {
         let now = self.clock.now();
         let state = &mut *self.state.lock();
         if succeeded {
-            // Only a probe says something of the present: what succeeds while it is open began before.
+            // Only a probe speaks for the present: a load that succeeds while it is open began before that.
             if matches!(state, State::Probing { .. }) {
                 *state = State::Closed { failures: VecDeque::new() };
             }

@@ -11,8 +11,8 @@ use super::{
     flights::Flights,
     inner::{Inner, Shared},
     loading::Loading,
-    local::Space,
     options::{Abandoned, Options, Refresh},
+    slots::Space,
     stats::Counts,
 };
 use crate::{

@@ -21,7 +21,7 @@ pub(crate) struct Parent {
 }
 
 impl Parent {
-    /// The load around the present code. One that was spawned from a load is not seen.
+    /// The load around the present code; code in a task that a load has spawned has none.
     pub(crate) fn current() -> Option<Self> {
         CURRENT.try_with(|parent| *parent).ok()
     }
@@ -57,7 +57,7 @@ impl Bulkhead {
         Self(Arc::new(Semaphore::new(loads.min(Semaphore::MAX_PERMITS))))
     }
 
-    /// Waits at most `wait` for a permit, or for somebody who lends his; `None` when there was none.
+    /// Waits at most `wait` for a permit, or for a caller that lends its own; `None` when there was none.
     pub(crate) async fn enter(
         &self,
         context: &Context,

@@ -153,7 +153,7 @@ impl<V: Send + Sync + 'static> Caller<V> {
         if self.seat.fresh {
             return None;
         }
-        let answer = self.inner.present(self.inner.recall(&self.id.key)?)?;
+        let answer = self.inner.present(&*self.inner.recall(&self.id.key)?)?;
         if matches!(answer, Answer::Absent) && !self.seat.takes_absence {
             return None;
         }

@@ -7,15 +7,15 @@ use std::{fmt, sync::Arc, time::Duration};
 pub struct Entry<V> {
     /// The value.
     pub value: Arc<V>,
-    /// For how long it has been in the cache, to the precision of the coarse clock.
+    /// How long it has been in the cache, to the precision of the coarse clock.
     pub age: Duration,
-    /// For how long it is fresh; zero when it is stale.
+    /// How long it will be fresh; zero when it is stale.
     pub fresh_for: Duration,
     /// Where it came from.
     pub source: Source,
-    /// What the loader gave to recognise this state of the value by, such as an `ETag`.
+    /// What identifies this version of the value, such as an `ETag`; given by its loader.
     pub validator: Option<Arc<str>>,
-    /// The number of this entry, a random one; the same in every process.
+    /// The random number of this entry, the same in every process.
     pub id: u64,
 }
 
@@ -62,13 +62,13 @@ pub enum Source {
 pub enum Read<V> {
     /// A value.
     Hit(Entry<V>),
-    /// The knowledge that there is none.
+    /// It is known that there is no value.
     Absent,
     /// Nothing.
     Miss,
 }
 
-/// What a loader is asked for.
+/// What a loader is given: the id to load, and the stale value if there is one.
 pub struct Load<V> {
     pub(crate) id: Arc<str>,
     pub(crate) stale: Option<Entry<V>>,
@@ -104,7 +104,7 @@ impl<V> fmt::Debug for Load<V> {
     }
 }
 
-/// A value with what its loader decides about the entry it becomes. Made from any value by `into()`.
+/// A loaded value, with what its loader decides about how it is stored. Any value converts by `into()`.
 ///
 /// # Example
 ///
@@ -112,7 +112,7 @@ impl<V> fmt::Debug for Load<V> {
 /// use std::time::Duration;
 /// use forebay::cache::Loaded;
 ///
-/// // A token that says itself how long it is good for.
+/// // A token that states its own life.
 /// let token = Loaded::new("secret".to_owned()).time_to_live(Duration::from_secs(540)).validator("v7");
 /// ```
 #[must_use]
@@ -125,12 +125,12 @@ pub struct Loaded<V> {
 }
 
 impl<V> Loaded<V> {
-    /// A value under the options of its space.
+    /// A value that is stored under the options of its space.
     pub fn new(value: V) -> Self {
         Self::shared(Arc::new(value))
     }
 
-    /// A value that is shared already.
+    /// As [`Loaded::new`], for a value that is in an `Arc` already.
     pub fn shared(value: Arc<V>) -> Self {
         Self { value, time_to_live: None, stale_for: None, validator: None, stored: true }
     }
@@ -148,7 +148,7 @@ impl<V> Loaded<V> {
         self
     }
 
-    /// Sets what this state of the value is recognised by. Default: none.
+    /// Sets what identifies this version of the value, such as an `ETag`. Default: none.
     pub fn validator(mut self, validator: impl Into<Arc<str>>) -> Self {
         self.validator = Some(validator.into());
         self

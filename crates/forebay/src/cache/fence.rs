@@ -1,17 +1,18 @@
-//! Keeps a value out of process memory that was overtaken while it was on its way.
+//! Keeps a value out of process memory if a change has overtaken it on its way there.
 
 use crate::sync::{
     Mutex,
     atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-/// Counts the times at which process memory may have missed an invalidation.
+/// Counts how often process memory may have missed an invalidation.
 ///
 /// What was stored in an earlier epoch is suspect.
 #[derive(Debug, Default)]
 pub(crate) struct Epoch(AtomicU64);
 
 impl Epoch {
+    #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.0.load(SeqCst)
     }
@@ -35,7 +36,7 @@ impl Fence {
         Self { epoch: epoch.now(), cut: Mutex::new(false) }
     }
 
-    /// Lets nothing pass from now on. Who cuts removes afterwards what passed before.
+    /// Lets nothing pass from now on. Whoever cuts then removes what passed before.
     pub(crate) fn cut(&self) {
         *self.cut.lock() = true;
     }

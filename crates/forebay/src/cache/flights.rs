@@ -22,7 +22,7 @@ use crate::{
 
 const SHARDS: usize = 32;
 
-/// A point in the order in which callers of a space come, and reads and loads begin.
+/// A point in the one order of a space, in which callers arrive and reads and loads begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Arrival(u64);
 
@@ -60,12 +60,12 @@ impl<V> Flights<V> {
         }
     }
 
-    /// Marks the coming of a caller.
+    /// Marks the arrival of a caller.
     pub(crate) fn arrive(&self) -> Arrival {
         Arrival(self.arrivals.load(SeqCst))
     }
 
-    /// Marks that a read is about to be sent, or a load to begin: later than all who have come by now.
+    /// Marks that a read is about to be sent, or a load to begin: later than every arrival so far.
     pub(crate) fn depart(&self) -> Arrival {
         Arrival(self.arrivals.fetch_add(1, SeqCst) + 1)
     }
@@ -73,7 +73,7 @@ impl<V> Flights<V> {
     /// Takes a seat in the flight of `id`, or begins the flight that `begin` makes.
     pub(crate) fn board(&self, id: &str, seat: Seat, begin: impl FnOnce() -> Flight<V>) -> Boarding<V> {
         self.with(id, |slot| {
-            // Who wants the value loaded may have it from the refresh; who reads finds the stale one.
+            // A `.fresh()` caller may join the refresh; any other finds the stale value.
             let refresh = slot.refresh.as_ref().filter(|_| seat.fresh);
             if let Some(flight) = slot.flight.as_ref().or(refresh)
                 && flight.board(seat.takes_lease)
@@ -103,7 +103,7 @@ impl<V> Flights<V> {
         });
     }
 
-    /// Overtakes everything under way for `id`.
+    /// Overtakes everything under way for `id`: none of it may enter process memory or serve later callers.
     pub(crate) fn detach(&self, id: &str) {
         let Some(slot) = self.shard(id).lock().remove(id) else { return };
         for flight in slot.flight.iter().chain(&slot.refresh) {

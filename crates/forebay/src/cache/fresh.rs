@@ -1,4 +1,4 @@
-//! Reading past all levels.
+//! Loads that skip all levels.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,9 +10,9 @@ use super::{
     lookup::LookupRequest,
 };
 
-/// Reads past all levels; made by [`Cache::fresh`].
+/// Skips all levels; made by [`Cache::fresh`].
 ///
-/// It joins a load that has not begun, and waits for one that has before it loads itself.
+/// It joins a load that has not begun; it waits for one that has, and then loads again.
 #[derive(Debug)]
 pub struct Fresh<'a, V> {
     pub(super) cache: &'a Cache<V>,

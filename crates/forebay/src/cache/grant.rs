@@ -18,7 +18,7 @@ pub(crate) struct Grant {
     token: Token,
     life: Duration,
     given_back: bool,
-    /// Closed when the load is gone, which after its abortion takes a moment.
+    /// Closed once the load has really ended, which takes a moment after it was aborted.
     load: Option<oneshot::Receiver<()>>,
 }
 
@@ -41,21 +41,21 @@ impl Grant {
         self.life
     }
 
-    /// Holds the lease for `life` from now on; `false` when it is not ours any more.
+    /// Holds the lease for `life` from now on; `false` when it is no longer ours.
     pub(crate) async fn renew(&mut self, life: Duration) -> Result<bool, Unavailable> {
         let renewed = self.backend.settle(&self.key, self.token, Settle::Renew(life)).await?;
         self.life = life;
         Ok(renewed)
     }
 
-    /// Ends the lease with `step`; `false` when it was not ours any more.
+    /// Ends the lease with `step`; `false` when it was no longer ours.
     pub(crate) async fn settle(&mut self, step: Settle) -> Result<bool, Unavailable> {
         let settled = self.backend.settle(&self.key, self.token, step).await;
         self.given_back |= settled.is_ok();
         settled
     }
 
-    /// Is not given back before `load` has ended: a successor must not run beside it.
+    /// Gives the lease back only once `load` has ended: a successor must not run beside it.
     pub(crate) fn outlive(&mut self, load: oneshot::Receiver<()>) {
         self.load = Some(load);
     }

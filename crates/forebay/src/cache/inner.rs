@@ -12,8 +12,9 @@ use super::{
     envelope::{Envelope, Unreadable},
     fence::{Epoch, Fence},
     flights::Flights,
-    local::{Local, Memory, Meta, Space},
+    local::{Local, Memory},
     options::{Life, Options},
+    slots::Space,
     stats::Counts,
     verdict::Answer,
     waits::Waits,
@@ -90,32 +91,35 @@ pub(crate) struct Sealed {
 impl<V: Send + Sync + 'static> Inner<V> {
     /// What process memory has for `key` and may still use.
     #[inline]
-    pub(crate) fn recall(&self, key: &str) -> Option<Local> {
-        let local = self.shared.memory.get(self.space, key)?;
-        let usable =
-            local.until > self.shared.context.clock.coarse() && local.epoch == self.shared.epoch.now();
-        usable.then_some(local)
+    pub(crate) fn recall(&self, key: &str) -> Option<Arc<Local>> {
+        self.shared.memory.get(self.space, key).filter(|local| self.is_usable(local))
+    }
+
+    #[inline]
+    fn is_usable(&self, local: &Local) -> bool {
+        local.until > self.shared.context.clock.coarse() && local.epoch == self.shared.epoch.now()
     }
 
     /// The value of a hit in process memory; counts it.
     #[inline]
     pub(crate) fn hit(&self, id: &str) -> Option<Arc<V>> {
-        let value = self.recall(&encode(id))?.value?.downcast::<V>().ok()?;
+        let local = self.recall(&encode(id))?;
+        let value = local.value.clone()?.downcast::<V>().ok()?;
         self.counts.memory_hit();
         Some(value)
     }
 
     /// `local` as it is handed out; `None` for a value of another type, which this space never stores.
-    pub(crate) fn present(&self, local: Local) -> Option<Answer<V>> {
+    pub(crate) fn present(&self, local: &Local) -> Option<Answer<V>> {
         let now = self.shared.context.clock.coarse();
-        let Some(value) = local.value else { return Some(Answer::Absent) };
+        let Some(value) = local.value.clone() else { return Some(Answer::Absent) };
         Some(Answer::Present(Entry {
             value: value.downcast::<V>().ok()?,
-            age: now.since(local.meta.born),
-            fresh_for: local.meta.fresh_until.since(now),
+            age: now.since(local.born),
+            fresh_for: local.fresh_until.since(now),
             source: Source::Memory,
-            validator: local.meta.validator,
-            id: local.meta.id,
+            validator: local.validator.clone(),
+            id: local.id,
         }))
     }
 
@@ -137,14 +141,12 @@ impl<V: Send + Sync + 'static> Inner<V> {
             let local = Local {
                 value,
                 until: now.after(local_life),
-                meta: Meta {
-                    id: opened.id,
-                    born: now.before(age),
-                    fresh_until: now.after(opened.fresh_for),
-                    validator,
-                },
                 epoch,
-                weight: u32::try_from(opened.bytes).unwrap_or(u32::MAX),
+                bytes: opened.bytes as u64,
+                id: opened.id,
+                born: now.before(age),
+                fresh_until: now.after(opened.fresh_for),
+                validator,
             };
             self.shared.memory.insert(self.space, key, local);
         });

@@ -1,4 +1,4 @@
-//! The right to load one value, in the hands of a caller who loads by himself.
+//! The right to load one value, in the hands of a caller that loads by itself.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::{
 
 /// The right to load one value for everybody. It is given back when dropped, so that another may load.
 ///
-/// It is not renewed by itself: who loads for longer than [`Lease::life`] calls [`Lease::renew`].
+/// Nothing renews it: a caller that loads for longer than [`Lease::life`] calls [`Lease::renew`].
 pub struct Lease<V> {
     pub(super) inner: Arc<Inner<V>>,
     pub(super) id: Id,
@@ -32,11 +32,11 @@ pub struct Lease<V> {
 pub enum Filled {
     /// It is stored.
     Stored,
-    /// It is not stored, as everybody loads for himself at the moment.
+    /// It is not stored, as every caller loads for itself at the moment.
     Unshared,
     /// The store did not answer; the value is in the memory of this process only.
     Deferred,
-    /// It is not stored: the lease had ended, or something has overtaken the load.
+    /// It is not stored: the lease had run out, or an invalidate, put or expire has taken it away.
     Lost,
 }
 
@@ -44,9 +44,9 @@ pub enum Filled {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Returned {
-    /// It is as it was asked for.
+    /// It is done as asked.
     Done,
-    /// It was the caller's no more.
+    /// The caller no longer held it.
     Lost,
     /// The store did not answer.
     Unavailable,
@@ -75,18 +75,18 @@ impl<V: Send + Sync + 'static> Lease<V> {
         self.stale.as_ref()
     }
 
-    /// Whether others wait for this load. Otherwise each loads for himself, since a value was a moment ago
-    /// too large to be stored.
+    /// Whether others wait for this load. If not, every caller loads for itself, because the last value was
+    /// too large or not meant to be stored.
     pub fn shared(&self) -> bool {
         self.grant.token().is_shared()
     }
 
-    /// For how long the lease lasts, from when it was granted or renewed.
+    /// How long the lease lasts, from when it was granted or last renewed.
     pub fn life(&self) -> Duration {
         self.grant.life()
     }
 
-    /// Stores the loaded value, if nothing has overtaken the load, and wakes who waits for it.
+    /// Stores the loaded value if the lease is still held, and wakes everybody who waits for it.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
         }
     }
 
-    /// Tells that the load failed: for the space's `failure_for` nobody tries again.
+    /// Reports that the load failed: for the space's `failure_for` nobody tries again.
     pub async fn fail(mut self) -> Returned {
         let note = Settle::Note(Note::Failed, self.inner.options.failure_for);
         self.end(note).await
@@ -168,8 +168,8 @@ impl<V: Send + Sync + 'static> Lease<V> {
         self.grant.renew(held_for(life)).await.into()
     }
 
-    /// Takes the lease out of this program: whoever shows the token to
-    /// [`Cache::resume`](super::Cache::resume) holds it. It is given back by nobody but its holder.
+    /// Turns the lease into a token, to carry it out of this program: whoever shows the token to
+    /// [`Cache::resume`](super::Cache::resume) holds the lease. Only its holder gives it back.
     pub fn into_token(mut self) -> Token {
         self.grant.keep();
         self.grant.token()

@@ -15,7 +15,7 @@ pub(crate) type Bound<V, E> = Arc<dyn Fn(Load<V>) -> BoxFuture<'static, Result<L
 
 /// A [`Cache`] that knows how to load; made by [`Builder::loader`](super::Builder::loader). Cheap to clone.
 ///
-/// It dereferences to its cache for everything else.
+/// Everything but [`get`](Self::get) is the cache's own, through `Deref`.
 pub struct Loading<V, E> {
     cache: Cache<V>,
     loader: Bound<V, E>,
@@ -26,7 +26,7 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Loading<V, E> {
         Self { cache, loader }
     }
 
-    /// Answers the value of `id`, loaded by the bound loader where nobody has it.
+    /// Returns the value of `id`, loaded by the bound loader if no level has it.
     ///
     /// # Errors
     ///

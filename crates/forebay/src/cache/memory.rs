@@ -2,10 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
+
 use super::{
     backend::{Answer, Backend, Change, Leased, Note, Reject, Request, Settle, Stored},
     envelope::Head,
-    local::{Memory, Space},
+    local::{self, Memory},
+    slots::Space,
     token::Token,
 };
 use crate::{
@@ -42,7 +45,7 @@ pub(crate) enum Held {
 
 impl MemoryBackend {
     fn stored(&self, id: &str) -> Option<Stored> {
-        let (bytes, until) = self.memory.stored(self.space, id)?;
+        let local::Stored { bytes, until } = self.memory.stored(self.space, id)?;
         let left = until.since(self.clock.now());
         (!left.is_zero()).then_some(Stored { bytes, left })
     }
@@ -56,6 +59,11 @@ impl MemoryBackend {
             Reject::All => true,
         };
         (!rejected && stored.left > head.stale_for).then_some(stored)
+    }
+
+    fn store(&self, id: &str, bytes: Bytes, life: Duration) {
+        let until = self.clock.now().after(life);
+        self.memory.store(self.space, id, local::Stored { bytes, until });
     }
 
     fn holds(&self, id: &str, entry: u64) -> bool {
@@ -85,7 +93,7 @@ impl MemoryBackend {
                 (Next::Keep, answer)
             }
             _ => {
-                // Who has waited may have others behind him, in other places of this process.
+                // A caller that has waited may have others beside it, which wait for the end of this lease.
                 let lease = Held::Lease { token: request.token, waited: request.listening };
                 let stale_is_kept = request.stale.is_some_and(|stale| self.holds(id, stale));
                 (Next::Set(lease, request.life), Leased::Granted { stale_is_kept })
@@ -96,7 +104,7 @@ impl MemoryBackend {
     fn decide_settle(&self, id: &str, step: Settle) -> Next<Held> {
         match step {
             Settle::Fill { bytes, life } => {
-                self.memory.store(self.space, id, bytes, self.clock.now().after(life));
+                self.store(id, bytes, life);
                 Next::Clear
             }
             Settle::Renew(life) => Next::Prolong(life),
@@ -125,14 +133,13 @@ impl MemoryBackend {
         }
     }
 
-    /// Leaves an entry only its stale life; one that is stale already keeps what it has.
+    /// Leaves an entry only its stale life; one that is stale already keeps what is left of that.
     fn age(&self, id: &str) {
         let Some(stored) = self.stored(id) else { return };
         match Head::read(&stored.bytes) {
             Ok(head) if stored.left <= head.stale_for => {}
             Ok(head) if !head.stale_for.is_zero() => {
-                let until = self.clock.now().after(head.stale_for);
-                self.memory.store(self.space, id, stored.bytes, until);
+                self.store(id, stored.bytes, head.stale_for);
             }
             _ => self.memory.discard(self.space, id),
         }

@@ -1,11 +1,13 @@
-//! The cache: two levels, one load per miss, nothing stored that was overtaken while it was loaded.
+//! The cache: two levels, one load per miss, and no value stored that was invalidated while it loaded.
 //!
 //! | to see | read |
 //! |---|---|
 //! | what a caller goes through | `caller`, then `flight` and `verdict` for whom an answer may serve |
 //! | what the one task of a flight does | `leader`, `queue`, `load`, `fill` |
+//! | what bounds a load | `grant` for its lease, `bulkhead`, `breaker`, `waits` for cycles |
 //! | why nothing stale is stored | `fence`, `write` |
-//! | where values are | `local` in the process, `backend` and `memory` in the store, `envelope` on the way |
+//! | how callers read, or load by themselves | `read`, `lookup`, `lease` |
+//! | where values are | `local` (`slots`) in the process, `backend` and `memory` in the store, `envelope` on the way |
 
 mod backend;
 mod breaker;
@@ -37,6 +39,7 @@ mod models;
 mod options;
 mod queue;
 mod read;
+mod slots;
 mod stats;
 #[cfg(all(test, not(forebay_shuttle)))]
 mod tests;
@@ -53,8 +56,9 @@ pub(crate) use self::{
     bulkhead::Bulkhead,
     fence::Epoch,
     inner::Shared,
-    local::{Memory, Space},
+    local::Memory,
     memory::{Leases, MemoryBackend},
+    slots::Space,
     waits::Waits,
 };
 use self::{
@@ -107,13 +111,13 @@ pub struct Cache<V> {
 }
 
 impl<V: Send + Sync + 'static> Cache<V> {
-    /// Answers the value of `id`. Where nobody has it, one caller's `loader` loads it for all who ask.
+    /// Returns the value of `id`. If no level has it, one caller's `loader` loads it for everybody who asks.
     ///
     /// The loader runs in a task of its own: a caller that goes away harms nobody.
     ///
     /// # Errors
     ///
-    /// The loader's own error, or why no loader could help; never that the store failed.
+    /// The loader's own error, or the reason why no load could help; never a failure of the store.
     ///
     /// # Example
     ///
@@ -146,7 +150,8 @@ impl<V: Send + Sync + 'static> Cache<V> {
         }
     }
 
-    /// Answers the value of `id`, or that there is none, which the space remembers for its `absent_for`.
+    /// Returns the value of `id`, or `None` where the origin has none; the space remembers that for its
+    /// `absent_for`.
     ///
     /// # Errors
     ///
@@ -168,12 +173,12 @@ impl<V: Send + Sync + 'static> Cache<V> {
         }
     }
 
-    /// Reads past all levels for one call, and stores what was loaded.
+    /// Skips all levels for one call: the value is loaded anew, and stored.
     pub fn fresh(&self) -> Fresh<'_, V> {
         Fresh { cache: self }
     }
 
-    /// Answers the value of `id` if a level has it. Never loads.
+    /// Returns the value of `id` if a level has it. Never loads.
     pub async fn get(&self, id: impl AsRef<str>) -> Option<Arc<V>> {
         match self.read(id).await {
             Read::Hit(entry) => Some(entry.value),
@@ -181,16 +186,16 @@ impl<V: Send + Sync + 'static> Cache<V> {
         }
     }
 
-    /// Answers what the levels know of `id`. Never loads. A stale value is a hit only with
+    /// Returns what the levels know of `id`. Never loads. A stale value is a hit only with
     /// [`Refresh::Stale`].
     pub async fn read(&self, id: impl AsRef<str>) -> Read<V> {
         self.inner.read(id.as_ref()).await
     }
 
-    /// Stores `value`, overtaking every load that runs.
+    /// Stores `value`. Loads of `id` that are running can no longer store theirs.
     ///
-    /// What was read from the origin is stored through a load or [`Lease::fill`], never by a put: among
-    /// themselves puts are decided by who comes last.
+    /// A value that was read from the origin belongs in a load or in [`Lease::fill`]: of two puts the one
+    /// that comes last wins, even if it was read first.
     ///
     /// # Errors
     ///
@@ -199,7 +204,7 @@ impl<V: Send + Sync + 'static> Cache<V> {
         self.inner.put(id.as_ref(), &value.into()).await
     }
 
-    /// Stores several values; answers what became of each, in their order.
+    /// Stores several values. Returns what became of each, in the order given.
     pub async fn put_many<I, L>(&self, entries: impl IntoIterator<Item = (I, L)>) -> Vec<Result<Put, Error>>
     where
         I: AsRef<str>,
@@ -227,10 +232,9 @@ impl<V: Send + Sync + 'static> Cache<V> {
         self.inner.put_absence(id.as_ref(), Some(life)).await
     }
 
-    /// Forgets the value of `id` everywhere. Whatever was loading it stores nothing.
+    /// Forgets the value of `id` everywhere. Loads of it that are running can no longer store theirs.
     ///
-    /// Call it after the change is committed where the value comes from. It is done to its end even if the
-    /// caller goes away.
+    /// Call it once the origin has committed the change. It completes even if the caller goes away.
     pub async fn invalidate(&self, id: impl AsRef<str>) -> Invalidated {
         self.inner.change(id.as_ref(), Change::Invalidate).await
     }
@@ -245,7 +249,7 @@ impl<V: Send + Sync + 'static> Cache<V> {
         self.inner.change(id.as_ref(), Change::Expire).await
     }
 
-    /// Looks `id` up for a caller that loads by itself: answers the value, or hands out the lease. Waits at
+    /// Looks `id` up for a caller that loads by itself: returns the value, or hands out the lease. Waits at
     /// most `wait` for somebody else's load.
     ///
     /// # Example
@@ -276,8 +280,8 @@ impl<V: Send + Sync + 'static> Cache<V> {
         }
     }
 
-    /// Takes up a lease that [`Lease::into_token`] gave out. Whether it still stands shows at its first use.
-    /// It is not given back when dropped.
+    /// Takes up the lease of a token from [`Lease::into_token`]. Whether it is still held shows at its first
+    /// use. Dropping it does not give it back.
     pub fn resume(&self, id: impl AsRef<str>, token: Token) -> Lease<V> {
         Lease::resume(self.inner.clone(), id.as_ref(), token)
     }

@@ -174,7 +174,7 @@ fn nobody_boards_a_flight_that_everybody_has_left() {
     });
 }
 
-/// Red when `enter` looks for the circle before it takes the lock under which it records the wait.
+/// Red when `enter` looks for the cycle before it takes the lock under which it records the wait.
 #[test]
 fn two_loads_that_ask_for_each_other_never_both_wait() {
     check(|inner| {

@@ -23,7 +23,7 @@ pub struct Options {
     pub version: u32,
     /// How long a value is fresh.
     pub time_to_live: Duration,
-    /// By which share of it `time_to_live` varies, up and down.
+    /// The share by which `time_to_live` varies, up and down.
     pub jitter: f64,
     /// How long a value is kept past its fresh life.
     pub stale_for: Duration,
@@ -35,7 +35,7 @@ pub struct Options {
     pub refresh: Refresh,
     /// The hard end of a load.
     pub load_timeout: Duration,
-    /// How long a caller waits before a stale value does.
+    /// How long a caller waits before it takes a stale value instead.
     pub patience: Option<Duration>,
     /// How long a lease lasts unless renewed.
     pub lease: Duration,
@@ -62,7 +62,7 @@ pub enum Refresh {
     /// It is loaded again while the caller waits; the stale value is for failures.
     #[default]
     Never,
-    /// It is handed out, and loaded again behind the caller's back.
+    /// It is handed out, and loaded again in the background.
     Stale,
 }
 
@@ -100,20 +100,30 @@ impl Options {
         Self {
             version: 1,
             time_to_live,
+            // Enough to spread the ends of what was stored together.
             jitter: 0.1,
+            // Whether an old value or an absence may be an answer is for the application to say.
             stale_for: Duration::ZERO,
             absent_for: None,
+            // One read of the store in a minute costs a hot key nothing.
             local_time_to_live: Duration::from_secs(60),
             refresh: Refresh::Never,
+            // About as long as HTTP clients and proxies wait for an answer.
             load_timeout: Duration::from_secs(30),
             patience: None,
+            // For so long a holder that died keeps the others waiting.
             lease: Duration::from_secs(5),
+            // The builder takes `load_timeout` instead, unless it is told.
             wait: Duration::from_secs(30),
             origin_breaker: None,
             load_concurrency: None,
+            // A failing origin is asked once a second, and its recovery is seen as soon.
             failure_for: Duration::from_secs(1),
+            // The work is mostly done, and the next caller will want its value.
             abandoned: Abandoned::Finish,
+            // Below this, compressing costs more than the bytes it saves.
             compress_above: 16 << 10,
+            // Larger values would crowd out thousands of others.
             max_bytes: 1 << 20,
         }
     }

@@ -11,10 +11,10 @@ use super::{
 use crate::observe::{Event, ReadOutcome};
 
 impl<V: Send + Sync + 'static> Inner<V> {
-    /// Answers what the levels have for `id`; a stale value only where the space hands such out.
+    /// Returns what the levels have for `id`; a stale value only if the space hands those out.
     pub(crate) async fn read(self: &Arc<Self>, id: &str) -> Read<V> {
         let id = Id::new(id);
-        if let Some(answer) = self.recall(&id.key).and_then(|local| self.present(local)) {
+        if let Some(answer) = self.recall(&id.key).and_then(|local| self.present(&local)) {
             self.counts.memory_hit();
             return answer.into();
         }
@@ -30,8 +30,8 @@ impl<V: Send + Sync + 'static> Inner<V> {
         read
     }
 
-    /// What the store has for `id`: a stale value only where `refresh` hands such out, an absence only where
-    /// that is an answer.
+    /// What the store has for `id`: a stale value only if `refresh` hands those out, an absence only if
+    /// `absence` takes it for an answer.
     pub(crate) async fn look(&self, id: &Id, refresh: Refresh, absence: bool) -> Option<Answer<V>> {
         let fenced = self.flights.fence(&id.key, &self.shared.epoch);
         let stored = self.backend.read(&id.key).await.ok()??;

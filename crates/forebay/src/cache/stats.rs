@@ -60,7 +60,7 @@ figures! {
     refused_loads,
     /// Values stored after a load.
     fills,
-    /// Values refused since something had overtaken their load.
+    /// Values refused because their lease was lost while they loaded.
     refused_fills,
     /// Values handed out but too large to be stored.
     too_large,

@@ -1,4 +1,4 @@
-//! How a flight ends, and what its callers make of that.
+//! What a flight can tell its callers: how it ends, and what that is to each of them.
 
 use super::{
     entry::{Entry, Source},
@@ -19,14 +19,14 @@ pub(crate) enum Answer<V> {
 pub(crate) enum Outcome<V> {
     /// With what a read, sent at `sent`, found; `waited` when it was for somebody's load.
     Read { answer: Answer<V>, sent: Arrival, waited: bool },
-    /// With what was loaded. If that was accepted, it may also serve who came after the load began, but before
-    /// the question was sent whether it is.
+    /// With what was loaded. If the store accepted it, it also serves those who came after the load began,
+    /// but before the store was asked: `accepted` is when that was.
     Loaded { accepted: Option<Arrival> },
     /// With a failure.
     Failed(Failure),
     /// With the lease in the hands of one caller, who loads outside.
     Leased(Option<Grant>),
-    /// With the knowledge that for a while everybody loads for himself.
+    /// With the knowledge that for a while every caller loads for itself.
     Unshared,
     /// With nothing for anybody.
     Nothing,
@@ -41,7 +41,7 @@ pub(crate) enum Verdict<V> {
     Served(Answer<V>),
     /// The lease is the caller's.
     Leased(Grant),
-    /// The caller loads for himself.
+    /// The caller loads for itself.
     Unshared,
     /// There is no answer.
     Failed(Failure),

@@ -1,4 +1,4 @@
-//! Which flight's load waits for which other flight, so that a circle is an error and not a hang.
+//! Which flight's load waits for which other flight, so that a cycle is an error and not a hang.
 
 use std::{
     collections::HashMap,
@@ -32,7 +32,7 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Those of this process: a circle may go through several `Forebay`s.
+    /// The one of this process: a cycle may go through several `Forebay`s.
     pub(crate) fn of_process() -> Arc<Self> {
         static WAITS: OnceLock<Arc<Waits>> = OnceLock::new();
         WAITS.get_or_init(Arc::default).clone()
@@ -42,7 +42,7 @@ impl Waits {
         FlightId(self.flights.fetch_add(1, Relaxed))
     }
 
-    /// Records that the load of `from` waits for `to`; `None` when `to` waits for `from` already.
+    /// Records that the load of `from` waits for `to`; `None` if that would close a cycle.
     pub(crate) fn enter(&self, from: FlightId, to: FlightId) -> Option<Wait<'_>> {
         let mut waits_for = self.waits_for.lock();
         if reaches(&waits_for, to, from) {
@@ -95,14 +95,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_load_that_waits_for_itself_is_a_circle() {
+    fn a_load_that_waits_for_itself_is_a_cycle() {
         let waits = Waits::default();
         let a = waits.number();
         assert!(waits.enter(a, a).is_none());
     }
 
     #[test]
-    fn a_load_may_wait_for_several_and_each_closes_a_circle() {
+    fn a_load_may_wait_for_several_and_each_closes_a_cycle() {
         let waits = Waits::default();
         let [a, b, c] = [waits.number(), waits.number(), waits.number()];
         let (_to_b, _to_c) = (waits.enter(a, b).unwrap(), waits.enter(a, c).unwrap());

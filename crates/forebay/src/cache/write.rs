@@ -1,4 +1,4 @@
-//! What callers change: put, invalidate, expire. Each acts on this process twice, around the store.
+//! What callers change: put, invalidate, expire. Each acts on this process twice, before and after the store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -96,8 +96,8 @@ impl<V: Send + Sync + 'static> Inner<V> {
         .unwrap_or(Put::Deferred)
     }
 
-    /// Changes the store; overtakes what this process has and does before the change is sent, and again when
-    /// its answer is in, since what was read in between may be from before.
+    /// Changes the store, and overtakes what this process has: before the change is sent, and again when its
+    /// answer is in, since what was read in between may be older than the change.
     async fn change_around(&self, key: &str, change: Change) -> Result<(), Unavailable> {
         self.overtake(key);
         let changed = self.backend.change(key, change).await;
@@ -106,7 +106,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
         changed
     }
 
-    /// Runs `work` to its end even if the caller goes away; `None` when the process ended it.
+    /// Runs `work` to its end even if the caller goes away; `None` when a shutdown has ended it.
     async fn in_own_task<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,

@@ -1,0 +1,146 @@
+//! Forebay on its memory store, as its users build it.
+
+use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc};
+
+use contest::{Coalesce, Hit, Hold, LIFE, Origin, Payload, at_once, payload};
+use forebay::{Forebay, cache::Cache};
+use futures::future::BoxFuture;
+use tokio::runtime::Runtime;
+
+const NAME: &str = "Forebay `get_or_load`";
+
+/// Room for all entries of the largest row, in the store and in process memory.
+const BUDGET: u64 = 256 << 20;
+
+/// A cache over the memory store.
+pub struct Ours {
+    cache: Cache<Payload>,
+    forebay: Forebay,
+    runtime: Runtime,
+}
+
+/// Whether values stay in process memory, beside the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    On,
+    Off,
+}
+
+impl Ours {
+    /// An empty cache.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no thread to be had for its runtime.
+    pub fn new() -> Self {
+        Self::build(Level::On)
+    }
+
+    /// A cache with a loaded entry for each of `keys`.
+    ///
+    /// # Panics
+    ///
+    /// As [`Ours::new`], and if the budget does not hold them.
+    pub fn filled(keys: &[String]) -> Self {
+        Self::fill(Level::On, keys)
+    }
+
+    fn build(level: Level) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_time()
+            .build()
+            .expect("a benchmark may start a thread");
+        let builder = Forebay::builder("bench").memory().local_bytes(BUDGET);
+        let forebay = runtime.block_on(builder.build()).expect("the settings are valid");
+        let local = if level == Level::On { LIFE } else { std::time::Duration::ZERO };
+        let cache = forebay.cache::<Payload>("catalog:product", LIFE).local_time_to_live(local);
+        Self { cache: cache.build().expect("the options are valid"), forebay, runtime }
+    }
+
+    fn fill(level: Level, keys: &[String]) -> Self {
+        let ours = Self::build(level);
+        ours.runtime.block_on(async {
+            for (number, key) in keys.iter().enumerate() {
+                let load = ours.cache.get_or_load(key, async move |_| Ok::<_, Infallible>(payload(number)));
+                load.await.expect("the loader has every value");
+            }
+            // A caller may have his answer before it is stored.
+            while ours.cache.stats().fills < keys.len() as u64 {
+                tokio::task::yield_now().await;
+            }
+        });
+        let levels = if level == Level::On { 2 } else { 1 };
+        let least = (levels * keys.len() * contest::PAYLOAD) as u64;
+        assert!(
+            ours.forebay.local_bytes() > least,
+            "the budget holds everything, so that nothing is evicted"
+        );
+        ours
+    }
+}
+
+impl Default for Ours {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Ours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ours").field("cache", &self.cache).finish_non_exhaustive()
+    }
+}
+
+impl Hit for Ours {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn read_all(&self, keys: &[String], order: &[u32]) {
+        at_once(async {
+            for &number in order {
+                let load = self.cache.get_or_load(&keys[number as usize], async |load| missed(load.id()));
+                black_box(load.await.expect("it is in process memory"));
+            }
+        });
+        assert_eq!(self.cache.stats().store_hits, 0, "every read is a hit in process memory");
+    }
+}
+
+#[cold]
+fn missed(id: &str) -> Result<Payload, Infallible> {
+    panic!("{id} is not in process memory")
+}
+
+/// Forebay as a holder of entries in process memory.
+#[derive(Debug)]
+pub struct Holder;
+
+impl Hold for Holder {
+    fn name(&self) -> &'static str {
+        "Forebay process memory"
+    }
+
+    fn hold(&self, keys: &[String]) -> Box<dyn Any> {
+        Box::new(Ours::fill(Level::On, keys))
+    }
+
+    fn hold_elsewhere(&self, keys: &[String]) -> Option<Box<dyn Any>> {
+        Some(Box::new(Ours::fill(Level::Off, keys)))
+    }
+}
+
+impl Coalesce for Ours {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, Arc<Payload>> {
+        let cache = self.cache.clone();
+        Box::pin(async move {
+            let load = cache.get_or_load(key, async move |_| Ok::<_, Infallible>(origin.load().await));
+            load.await.expect("the origin answers")
+        })
+    }
+}

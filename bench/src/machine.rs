@@ -1,0 +1,47 @@
+//! The machine on which a run was made, as far as its figures depend on it.
+
+use std::{fs, process::Command};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+/// A machine at the time of a run.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Machine {
+    pub(crate) cores: usize,
+    pub(crate) cpu: String,
+    pub(crate) kernel: String,
+    pub(crate) rustc: String,
+    /// The mean number of runnable processes over the minute before the run.
+    pub(crate) load: String,
+    pub(crate) date: String,
+}
+
+impl Machine {
+    pub(crate) fn look() -> Result<Self> {
+        let first = |file: &str| -> Result<String> {
+            let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+            Ok(text.split_whitespace().next().unwrap_or("unknown").to_owned())
+        };
+        Ok(Self {
+            cores: std::thread::available_parallelism()?.get(),
+            cpu: cpu()?,
+            kernel: first("/proc/sys/kernel/osrelease")?,
+            rustc: rustc()?,
+            load: first("/proc/loadavg")?,
+            date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+        })
+    }
+}
+
+fn cpu() -> Result<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").context("cannot read /proc/cpuinfo")?;
+    let model = text.lines().find(|line| line.starts_with("model name"));
+    let name = model.and_then(|line| line.split_once(": ")).map_or("unknown", |(_, name)| name);
+    Ok(name.to_owned())
+}
+
+fn rustc() -> Result<String> {
+    let output = Command::new("rustc").arg("--version").output().context("cannot run rustc")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

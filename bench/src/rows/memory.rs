@@ -1,0 +1,69 @@
+//! The heap that an entry takes in process memory, besides its payload and its key.
+
+use std::{
+    collections::HashMap,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::Effort;
+use crate::{rounds::Samples, table::Table};
+
+pub(crate) const ROW: &str = "memory";
+
+const NAMES: [&str; 3] = ["Forebay process memory", "quick_cache", "moka"];
+
+/// From just over a power of two, where a table has just doubled, to just under the next, where it is full.
+const FILLS: [usize; 7] = [66_000, 72_500, 80_000, 88_000, 100_000, 115_000, 130_000];
+const TYPICAL: usize = 100_000;
+const MOST: f64 = 200.0;
+
+pub(crate) fn run(_: &Effort) -> Result<Vec<Table>> {
+    let fills = weigh(&FILLS)?;
+    let payload = (contest::PAYLOAD + contest::keys(1)[0].len()) as f64;
+    let overhead = |fill: &HashMap<String, f64>, name: &str| fill[name] - payload;
+    let measured = NAMES.map(|name| {
+        let samples = fills.iter().map(|fill| overhead(fill, name)).collect();
+        Samples { name, samples }
+    });
+    let mut table = Table::new(ROW, NAMES[1], measured.into());
+    let index = FILLS.iter().position(|&fill| fill == TYPICAL).expect("the typical fill is among all");
+    let typical = NAMES.map(|name| table.figure(name).samples[index]);
+    table.title = "Memory per entry".into();
+    table.about = about(&typical);
+    table.unit = "bytes besides value and key";
+    let promise = format!("{}: at most {MOST} bytes with {TYPICAL} entries", NAMES[0]);
+    table.bound(promise, typical[0], typical[0] <= MOST);
+    Ok(vec![table])
+}
+
+fn about(typical: &[f64]) -> String {
+    let listed = NAMES.iter().zip(typical).map(|(name, bytes)| format!("{name} {bytes:.0}"));
+    format!(
+        "Heap bytes per entry besides the value ({}) and its key ({}), as asked of the allocator, which counts them.\n\
+         The table has the median and the spread over {} to {} entries, since tables grow by doubling;\n\
+         with {TYPICAL} entries it is: {}.\n\
+         Of Forebay it is what process memory adds to the store: filled once with it, once without.",
+        contest::PAYLOAD,
+        contest::keys(1)[0].len(),
+        FILLS[0],
+        FILLS[FILLS.len() - 1],
+        listed.collect::<Vec<_>>().join(", "),
+    )
+}
+
+/// Asks the program whose allocator counts, once for each number of entries.
+fn weigh(fills: &[usize]) -> Result<Vec<HashMap<String, f64>>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let output = Command::new(cargo)
+        .args(["run", "--quiet", "--release", "--manifest-path", manifest, "--package", "weigh", "--"])
+        .args(fills.iter().map(ToString::to_string))
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "weigh ended with {}", output.status);
+    let lines = String::from_utf8(output.stdout)?;
+    lines.lines().map(|line| serde_json::from_str(line).context("weigh answers in JSON")).collect()
+}

@@ -1,0 +1,11 @@
+//! The one place of the benchmark where a clock is read.
+
+use std::time::{Duration, Instant};
+
+/// How long `work` takes.
+#[expect(clippy::disallowed_methods, reason = "the one place where the clock is read")]
+pub(crate) fn time(work: impl FnOnce()) -> Duration {
+    let began = Instant::now();
+    work();
+    began.elapsed()
+}

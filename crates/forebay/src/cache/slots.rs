@@ -1,0 +1,124 @@
+//! A bounded map from ids of all spaces to what one level keeps of them.
+
+use std::hash::{Hash, Hasher};
+
+use equivalent::Equivalent;
+use quick_cache::{
+    OptionsBuilder, Weighter,
+    sync::{Cache, DefaultLifecycle},
+};
+
+use crate::hash::Seed;
+
+/// What an entry weighs besides its value and its key.
+pub(crate) const OVERHEAD: u64 = 200;
+
+/// A shard smaller than this would refuse values that the budget has room for.
+const SMALLEST_SHARD: u64 = 2 << 20;
+
+/// Only sizes the tables that the map begins with.
+const TYPICAL_ENTRY: u64 = 1 << 10;
+
+/// The number of one space in one process memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Space(pub(super) u32);
+
+/// Says how many bytes a value takes.
+pub(crate) trait Weigh: Clone {
+    fn bytes(&self) -> u64;
+}
+
+/// Entries of one level, the least useful of which make room for new ones.
+pub(crate) struct Slots<T: Weigh>(Cache<Key, T, Weight, Seed>);
+
+impl<T: Weigh> Slots<T> {
+    pub(crate) fn new(capacity: u64) -> Self {
+        let mut options = OptionsBuilder::new();
+        let estimate = usize::try_from(capacity / TYPICAL_ENTRY).unwrap_or(usize::MAX).clamp(64, 1 << 20);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let roomy = usize::try_from(capacity / SMALLEST_SHARD).unwrap_or(usize::MAX).max(1);
+        options.weight_capacity(capacity).estimated_items_capacity(estimate).shards(roomy.min(cores * 4));
+        let options = options.build().expect("capacity and estimate are both set");
+        Self(Cache::with_options(options, Weight, Seed::default(), DefaultLifecycle::default()))
+    }
+
+    /// Takes a read lock; allocates nothing.
+    #[inline]
+    pub(crate) fn get(&self, space: Space, id: &str) -> Option<T> {
+        self.0.get(&Name { space, id })
+    }
+
+    pub(crate) fn insert(&self, space: Space, id: &str, value: T) {
+        self.0.insert(Key { space, id: id.into() }, value);
+    }
+
+    pub(crate) fn remove(&self, space: Space, id: &str) {
+        self.0.remove(&Name { space, id });
+    }
+
+    pub(crate) fn retain(&self, keep: impl Fn(&T) -> bool) {
+        self.0.retain(|_, value| keep(value));
+    }
+
+    pub(crate) fn weight(&self) -> u64 {
+        self.0.weight()
+    }
+
+    pub(crate) fn set_capacity(&self, capacity: u64) {
+        self.0.set_capacity(capacity);
+    }
+
+    /// The most that one entry can weigh.
+    pub(crate) fn largest(&self) -> u64 {
+        self.0.shard_capacity()
+    }
+}
+
+struct Key {
+    space: Space,
+    id: Box<str>,
+}
+
+/// A [`Key`] that borrows its id.
+struct Name<'a> {
+    space: Space,
+    id: &'a str,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Name { space: self.space, id: &self.id }.hash(state);
+    }
+}
+
+impl Hash for Name<'_> {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write(self.id.as_bytes());
+        state.write_u64(u64::from(self.space.0));
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.space == other.space && self.id == other.id
+    }
+}
+
+impl Eq for Key {}
+
+impl Equivalent<Key> for Name<'_> {
+    #[inline]
+    fn equivalent(&self, key: &Key) -> bool {
+        self.space == key.space && self.id == &*key.id
+    }
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl<T: Weigh> Weighter<Key, T> for Weight {
+    fn weight(&self, key: &Key, value: &T) -> u64 {
+        OVERHEAD + key.id.len() as u64 + value.bytes()
+    }
+}
