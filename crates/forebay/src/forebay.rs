@@ -162,6 +162,10 @@ impl Builder {
     /// An application name that cannot be part of a key, or a setting that could not work.
     pub async fn build(self) -> Result<Forebay, Error> {
         let app = App::new(self.app)?;
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            let why = "a Forebay is built inside a Tokio runtime with timers, which then runs its tasks";
+            return Err(Error::new(ErrorKind::Config, why));
+        };
         if self.local_bytes < 64 << 10 {
             return Err(Error::new(ErrorKind::Config, "local_bytes is below 64 KiB; 64 MiB is the default"));
         }
@@ -172,7 +176,7 @@ impl Builder {
             app,
             clock: self.clock.unwrap_or_else(Clock::real),
             dice: self.dice,
-            tasks: Tasks::on(tokio::runtime::Handle::current()),
+            tasks: Tasks::on(runtime),
             observe: self.observe,
             wake: Wake::default(),
         };

@@ -88,7 +88,7 @@ pub(crate) enum Leased {
 pub(crate) enum Settle {
     /// Stores the entry for `life` and ends the lease.
     Fill { bytes: Bytes, life: Duration },
-    /// Holds the lease for so long from now on.
+    /// Holds the lease for at least so long from now on.
     Renew(Duration),
     /// Ends the lease and leaves a note for so long.
     Note(Note, Duration),

@@ -2,8 +2,10 @@
 
 use std::{collections::VecDeque, time::Duration};
 
+use super::inner::Inner;
 use crate::{
     clock::{Clock, Moment},
+    observe::Event,
     sync::Mutex,
 };
 
@@ -89,6 +91,17 @@ impl Breaker {
             *state = State::Open { until: now.after(self.rule.pause) };
         }
         opens
+    }
+}
+
+impl<V: Send + Sync + 'static> Inner<V> {
+    /// Tells the breaker of the space, if it has one, how a load ended.
+    pub(crate) fn origin_answered(&self, well: bool) {
+        let Some(breaker) = &self.breaker else { return };
+        if breaker.record(well) {
+            let (space, pause) = (self.name.as_str(), breaker.rule.pause);
+            self.record(Event::BreakerOpened { space, pause });
+        }
     }
 }
 

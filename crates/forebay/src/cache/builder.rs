@@ -4,38 +4,18 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
     Cache,
-    backend::Backend,
-    breaker::{Breaker, OriginBreaker},
-    bulkhead::Bulkhead,
+    breaker::OriginBreaker,
     entry::{Load, Loaded},
-    flights::Flights,
-    inner::{Inner, Shared},
-    loading::Loading,
+    inner::Inner,
+    loading::LoadingBuilder,
     options::{Abandoned, Options, Refresh},
-    slots::Space,
-    stats::Counts,
+    site::Site,
 };
 use crate::{
     codec::Codec,
     error::{Error, ErrorKind},
     key::Name,
-    sync::atomic::AtomicU64,
 };
-
-/// Gives a space its place among the spaces of a `Forebay`, and its store.
-pub(crate) trait Site: Send + Sync {
-    /// What all caches share.
-    fn shared(&self) -> Shared;
-
-    /// Takes `name`; refused when a cache of that name was built before.
-    fn claim(&self, name: &Name) -> Result<(), Error>;
-
-    /// The largest payload that the store can hold.
-    fn most_bytes(&self) -> usize;
-
-    /// The store of one space.
-    fn backend(&self, name: &Name, space: Space, options: &Options) -> Arc<dyn Backend>;
-}
 
 /// Builds a [`Cache`].
 #[must_use = "a builder does nothing until build()"]
@@ -207,7 +187,7 @@ impl<V: Send + Sync + 'static> Builder<V> {
                 Box::pin(async move { loaded.await.map(Into::into) });
             into
         };
-        LoadingBuilder { builder: self, loader: Arc::new(bound) }
+        LoadingBuilder::new(self, Arc::new(bound))
     }
 
     /// Builds the cache.
@@ -219,6 +199,7 @@ impl<V: Send + Sync + 'static> Builder<V> {
         let name = Name::new(self.space.clone())?;
         let options = self.resolved();
         options.check(name.as_str())?;
+        // The only way to ask at run time, without a bound on V that every other type would have to meet.
         if std::any::type_name::<V>().starts_with("core::option::Option<") {
             let why =
                 "values of type Option<_> cannot be told from absences; use find_or_load with the inner type";
@@ -227,19 +208,8 @@ impl<V: Send + Sync + 'static> Builder<V> {
         self.site.claim(&name)?;
         let shared = self.site.shared();
         let space = shared.memory.space();
-        Ok(Cache::from(Inner {
-            backend: self.site.backend(&name, space, &options),
-            bulkhead: options.load_concurrency.map(Bulkhead::new),
-            breaker: options.origin_breaker.map(|rule| Breaker::new(rule, shared.context.clock.clone())),
-            codec: self.codec,
-            flights: Flights::new(),
-            counts: Counts::default(),
-            mean: AtomicU64::new(0),
-            name,
-            space,
-            options,
-            shared,
-        }))
+        let backend = self.site.backend(&name, space, &options);
+        Ok(Cache::from(Inner::new(name, space, options, self.codec, backend, shared)))
     }
 
     fn resolved(&self) -> Options {
@@ -260,29 +230,5 @@ impl<V> fmt::Debug for Builder<V> {
             .field("space", &self.space)
             .field("options", &self.options)
             .finish_non_exhaustive()
-    }
-}
-
-/// Builds a [`Loading`] cache.
-#[must_use = "a builder does nothing until build()"]
-pub struct LoadingBuilder<V, E> {
-    builder: Builder<V>,
-    loader: super::loading::Bound<V, E>,
-}
-
-impl<V: Send + Sync + 'static, E: Send + Sync + 'static> LoadingBuilder<V, E> {
-    /// Builds the cache.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Builder::build`].
-    pub fn build(self) -> Result<Loading<V, E>, Error> {
-        Ok(Loading::new(self.builder.build()?, self.loader))
-    }
-}
-
-impl<V, E> fmt::Debug for LoadingBuilder<V, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadingBuilder").field("builder", &self.builder).finish_non_exhaustive()
     }
 }

@@ -9,7 +9,8 @@ use super::{
     flight::Flight,
     flights::Boarding,
     grant::Grant,
-    inner::{Id, Inner},
+    id::Id,
+    inner::Inner,
     leader::{Goal, Leader},
     options::{Abandoned, Refresh},
     verdict::{Answer, Patience, Seat, Verdict},
@@ -153,7 +154,7 @@ impl<V: Send + Sync + 'static> Caller<V> {
         if self.seat.fresh {
             return None;
         }
-        let answer = self.inner.present(&*self.inner.recall(&self.id.key)?)?;
+        let answer = self.inner.present(&self.id.key)?;
         if matches!(answer, Answer::Absent) && !self.seat.takes_absence {
             return None;
         }

@@ -18,11 +18,11 @@ pub enum LoadError<E> {
     },
     /// The loader did not finish within the space's `load_timeout`.
     TimedOut,
-    /// The loader panicked.
+    /// The loader, or the codec of the space, panicked.
     Panicked,
     /// The loader waits, perhaps through other loads, for the key that it is to load.
     Recursive,
-    /// Too many loads run already, or the `Forebay` shuts down.
+    /// Too many loads run already, or the `Forebay` shuts down, or the runtime it was built on is gone.
     Overloaded,
 }
 
@@ -49,7 +49,9 @@ impl<E: fmt::Display> fmt::Display for LoadError<E> {
             Self::TimedOut => f.write_str("the loader did not finish in time"),
             Self::Panicked => f.write_str("the loader panicked"),
             Self::Recursive => f.write_str("the loader waits for the key that it loads"),
-            Self::Overloaded => f.write_str("too many loads run already"),
+            Self::Overloaded => f.write_str(
+                "no load could be run: too many run already, or this Forebay or its runtime has ended",
+            ),
         }
     }
 }

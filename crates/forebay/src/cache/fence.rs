@@ -2,18 +2,18 @@
 
 use crate::sync::{
     Mutex,
-    atomic::{AtomicU64, Ordering::SeqCst},
+    atomic::{AtomicU32, Ordering::SeqCst},
 };
 
 /// Counts how often process memory may have missed an invalidation.
 ///
 /// What was stored in an earlier epoch is suspect.
 #[derive(Debug, Default)]
-pub(crate) struct Epoch(AtomicU64);
+pub(crate) struct Epoch(AtomicU32);
 
 impl Epoch {
     #[inline]
-    pub(crate) fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u32 {
         self.0.load(SeqCst)
     }
 
@@ -27,7 +27,7 @@ impl Epoch {
 /// Raised before a value is asked for, cut by whatever overtakes it, passed when it enters process memory.
 #[derive(Debug)]
 pub(crate) struct Fence {
-    epoch: u64,
+    epoch: u32,
     cut: Mutex<bool>,
 }
 
@@ -50,7 +50,7 @@ impl Fence {
     ///
     /// The check and the store are one step: a cut comes before both, and then nothing is stored, or after
     /// both, and then the cutter finds what was stored.
-    pub(crate) fn pass(&self, epoch: &Epoch, store: impl FnOnce(u64)) -> bool {
+    pub(crate) fn pass(&self, epoch: &Epoch, store: impl FnOnce(u32)) -> bool {
         let cut = self.cut.lock();
         let whole = !*cut && epoch.now() == self.epoch;
         if whole {

@@ -12,9 +12,9 @@ use super::{
     error::Failure,
     flights::Arrival,
     grant::Grant,
-    inner::Opened,
     leader::Leader,
     options::Life,
+    seal::Opened,
     verdict::{Answer, Outcome},
 };
 use crate::{error::ErrorKind, observe::FillOutcome};
@@ -36,7 +36,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             }
         };
         let bytes = sealed.bytes.len();
-        let accepted = self.settle(grant, Settle::Fill { bytes: sealed.bytes, life: life.total() }).await;
+        let accepted = self.settle(grant, sealed.into_fill()).await;
         self.filled(accepted, &Opened { answer: Answer::Present(entry), id, fresh_for: life.fresh, bytes })
     }
 
@@ -44,13 +44,12 @@ impl<V: Send + Sync + 'static> Leader<V> {
         self.flight.loaded(Answer::Absent);
         let Some(life) = self.inner.options.absence(None) else {
             let accepted = self.settle(grant, Settle::Discard).await;
-            self.inner.shared.memory.remove(self.inner.space, &self.id.key);
+            self.inner.forget(&self.id.key);
             return Outcome::Loaded { accepted };
         };
         let sealed = self.inner.seal_absence(life);
-        let bytes = sealed.bytes.len();
-        let accepted = self.settle(grant, Settle::Fill { bytes: sealed.bytes, life: life.total() }).await;
-        let (id, fresh_for) = (sealed.id, life.fresh);
+        let (id, bytes, fresh_for) = (sealed.id, sealed.bytes.len(), life.fresh);
+        let accepted = self.settle(grant, sealed.into_fill()).await;
         self.filled(accepted, &Opened { answer: Answer::Absent, id, fresh_for, bytes })
     }
 
@@ -80,7 +79,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         self.inner.filled(outcome);
         let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
         let accepted = self.settle(grant, note).await;
-        self.inner.shared.memory.remove(self.inner.space, &self.id.key);
+        self.inner.forget(&self.id.key);
         Outcome::Loaded { accepted }
     }
 

@@ -8,11 +8,9 @@ use super::{
     backend::Backend,
     bulkhead::Bulkhead,
     fence::Epoch,
-    flights::Flights,
     inner::{Inner, Shared},
     local::Memory,
     options::Options,
-    stats::Counts,
     waits::Waits,
 };
 use crate::{
@@ -22,7 +20,6 @@ use crate::{
     dice::Dice,
     key::{App, Name},
     observe::Silent,
-    sync::atomic::AtomicU64,
     tasks::Tasks,
     wake::Wake,
 };
@@ -54,17 +51,6 @@ pub(super) fn inner<V: Send + Sync + 'static>(
     codec: impl Codec<V>,
     backend: Arc<dyn Backend>,
 ) -> Inner<V> {
-    Inner {
-        name: Name::new("tests").expect("a name"),
-        space: shared.memory.space(),
-        codec: Arc::new(codec),
-        backend,
-        flights: Flights::new(),
-        bulkhead: None,
-        breaker: None,
-        counts: Counts::default(),
-        mean: AtomicU64::new(0),
-        options,
-        shared,
-    }
+    let (name, space) = (Name::new("tests").expect("a name"), shared.memory.space());
+    Inner::new(name, space, options, Arc::new(codec), backend, shared)
 }

@@ -116,12 +116,12 @@ impl<V> Flight<V> {
     }
 
     /// Tells that the end may be far.
-    pub(crate) fn wait(&self) {
+    pub(crate) fn may_take_long(&self) {
         self.update(|state| state.waiting = true);
     }
 
     /// Tells that the load begins: it may serve, at once, whoever came before `began`.
-    pub(crate) fn load(&self, began: Arrival) {
+    pub(crate) fn load_begins(&self, began: Arrival) {
         self.update(|state| {
             state.waiting = true;
             state.load_began = Some(began);

@@ -1,32 +1,32 @@
-//! What the clones of one cache share, and the way of an entry between its forms: stored, local, handed out.
+//! What the clones of one cache share, and how it uses process memory.
 
-use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
-
-use bytes::Bytes;
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use super::{
-    backend::{Backend, Stored},
+    backend::Backend,
     breaker::Breaker,
     bulkhead::Bulkhead,
-    entry::{Entry, Loaded, Source},
-    envelope::{Envelope, Unreadable},
+    entry::{Entry, Source},
     fence::{Epoch, Fence},
+    flight::Flight,
     flights::Flights,
-    local::{Local, Memory},
-    options::{Life, Options},
+    grant::Grant,
+    local::{Local, Memory, Meta},
+    options::Options,
+    seal::Opened,
     slots::Space,
     stats::Counts,
+    token::Token,
     verdict::Answer,
     waits::Waits,
 };
 use crate::{
     clock::Moment,
-    codec::{Codec, Payload},
+    codec::Codec,
     context::Context,
-    error::{Error, ErrorKind},
     key::{Name, encode},
     observe::{Event, FillOutcome},
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::atomic::AtomicU64,
 };
 
 /// What all caches of a `Forebay` share.
@@ -53,45 +53,45 @@ pub(crate) struct Inner<V> {
     pub(crate) breaker: Option<Breaker>,
     pub(crate) counts: Counts,
     /// The mean size of the space's entries, smoothed: what a running load is expected to bring.
-    pub(crate) mean: AtomicU64,
-}
-
-/// An id as its caller spelled it, and as it is spelled in keys.
-#[derive(Debug, Clone)]
-pub(crate) struct Id {
-    pub(crate) given: Arc<str>,
-    pub(crate) key: Arc<str>,
-}
-
-impl Id {
-    pub(crate) fn new(given: &str) -> Self {
-        let whole: Arc<str> = given.into();
-        match encode(given) {
-            Cow::Borrowed(same) if same.len() == given.len() => Self { key: whole.clone(), given: whole },
-            encoded => Self { key: encoded.as_ref().into(), given: whole },
-        }
-    }
-}
-
-/// A stored entry in the hands of its reader.
-pub(crate) struct Opened<V> {
-    pub(crate) answer: Answer<V>,
-    pub(crate) id: u64,
-    pub(crate) fresh_for: Duration,
-    pub(crate) bytes: usize,
-}
-
-/// A value on its way into the store.
-pub(crate) struct Sealed {
-    pub(crate) bytes: Bytes,
-    pub(crate) life: Life,
-    pub(crate) id: u64,
+    pub(crate) mean_bytes: AtomicU64,
 }
 
 impl<V: Send + Sync + 'static> Inner<V> {
+    pub(crate) fn new(
+        name: Name,
+        space: Space,
+        options: Options,
+        codec: Arc<dyn Codec<V>>,
+        backend: Arc<dyn Backend>,
+        shared: Shared,
+    ) -> Self {
+        Self {
+            bulkhead: options.load_concurrency.map(Bulkhead::new),
+            breaker: options.origin_breaker.map(|rule| Breaker::new(rule, shared.context.clock.clone())),
+            flights: Flights::new(),
+            counts: Counts::default(),
+            mean_bytes: AtomicU64::new(0),
+            name,
+            space,
+            options,
+            codec,
+            backend,
+            shared,
+        }
+    }
+
+    pub(crate) fn new_flight(&self, fresh: bool, ends_when_abandoned: bool) -> Flight<V> {
+        let fence = Fence::raise(&self.shared.epoch);
+        Flight::new(self.shared.waits.number(), fence, fresh, ends_when_abandoned)
+    }
+
+    pub(crate) fn grant(&self, key: Arc<str>, token: Token, life: Duration) -> Grant {
+        Grant::new(self.backend.clone(), self.shared.context.tasks.clone(), key, token, life)
+    }
+
     /// What process memory has for `key` and may still use.
     #[inline]
-    pub(crate) fn recall(&self, key: &str) -> Option<Arc<Local>> {
+    pub(crate) fn recall(&self, key: &str) -> Option<Local> {
         self.shared.memory.get(self.space, key).filter(|local| self.is_usable(local))
     }
 
@@ -103,23 +103,32 @@ impl<V: Send + Sync + 'static> Inner<V> {
     /// The value of a hit in process memory; counts it.
     #[inline]
     pub(crate) fn hit(&self, id: &str) -> Option<Arc<V>> {
-        let local = self.recall(&encode(id))?;
-        let value = local.value.clone()?.downcast::<V>().ok()?;
+        let local = self.shared.memory.get(self.space, &encode(id))?;
+        if !self.is_usable(&local) {
+            return None;
+        }
+        let value = local.value?.downcast::<V>().ok()?;
         self.counts.memory_hit();
         Some(value)
     }
 
-    /// `local` as it is handed out; `None` for a value of another type, which this space never stores.
-    pub(crate) fn present(&self, local: &Local) -> Option<Answer<V>> {
+    /// What process memory answers for `key`, with all that is told of it.
+    pub(crate) fn present(&self, key: &str) -> Option<Answer<V>> {
+        // Read as a hit first: only that counts when room is to be made.
+        self.recall(key)?;
+        let (local, meta) = self.shared.memory.tell(self.space, key)?;
+        if !self.is_usable(&local) {
+            return None;
+        }
+        let Some(value) = local.value else { return Some(Answer::Absent) };
         let now = self.shared.context.clock.coarse();
-        let Some(value) = local.value.clone() else { return Some(Answer::Absent) };
         Some(Answer::Present(Entry {
             value: value.downcast::<V>().ok()?,
-            age: now.since(local.born),
-            fresh_for: local.fresh_until.since(now),
+            age: now.since(meta.born),
+            fresh_for: meta.fresh_until.since(now),
             source: Source::Memory,
-            validator: local.validator.clone(),
-            id: local.id,
+            validator: meta.validator,
+            id: meta.id,
         }))
     }
 
@@ -138,99 +147,28 @@ impl<V: Send + Sync + 'static> Inner<V> {
             Answer::Absent => (None, Duration::ZERO, None),
         };
         fence.pass(&self.shared.epoch, |epoch| {
+            let fresh_until = now.after(opened.fresh_for);
+            let meta = Meta { id: opened.id, born: now.before(age), fresh_until, validator };
             let local = Local {
                 value,
                 until: now.after(local_life),
                 epoch,
-                bytes: opened.bytes as u64,
-                id: opened.id,
-                born: now.before(age),
-                fresh_until: now.after(opened.fresh_for),
-                validator,
+                bytes: u32::try_from(opened.bytes).unwrap_or(u32::MAX),
+                meta: Some(Box::new(meta)),
             };
             self.shared.memory.insert(self.space, key, local);
         });
-    }
-
-    /// Reads a stored entry; the error says why it cannot be read.
-    pub(crate) fn open(&self, stored: &Stored) -> Result<Opened<V>, &'static str> {
-        let envelope = Envelope::decode(&stored.bytes, self.options.max_bytes).map_err(Unreadable::reason)?;
-        let total = envelope.fresh_for.saturating_add(envelope.stale_for);
-        let left = stored.left.min(total);
-        let fresh_for = left.saturating_sub(envelope.stale_for);
-        let bytes = stored.bytes.len();
-        self.weigh(bytes);
-        if envelope.absent {
-            return Ok(Opened { answer: Answer::Absent, id: envelope.entry_id, fresh_for, bytes });
-        }
-        if envelope.codec != self.codec.id() {
-            return Err("codec");
-        }
-        let payload = Payload { bytes: envelope.payload, content_type: envelope.content_type };
-        let entry = Entry {
-            value: Arc::new(self.codec.decode(payload).map_err(|_| "shape")?),
-            age: total.saturating_sub(left),
-            fresh_for,
-            source: Source::Store,
-            validator: envelope.validator,
-            id: envelope.entry_id,
-        };
-        Ok(Opened { id: entry.id, fresh_for, bytes, answer: Answer::Present(entry) })
-    }
-
-    /// Writes `loaded` in its stored form.
-    ///
-    /// # Errors
-    ///
-    /// A value that has no form in the codec, or a larger one than the space stores.
-    pub(crate) fn seal(
-        &self,
-        loaded: &Loaded<V>,
-        life: Life,
-        id: u64,
-        took: Duration,
-    ) -> Result<Sealed, Error> {
-        let payload = self.codec.encode(&loaded.value)?;
-        let envelope = Envelope {
-            codec: self.codec.id(),
-            entry_id: id,
-            fresh_for: life.fresh,
-            stale_for: life.stale,
-            load_time: took,
-            validator: loaded.validator.clone(),
-            content_type: payload.content_type,
-            payload: payload.bytes,
-            ..Envelope::default()
-        };
-        if envelope.payload.len() > self.options.max_bytes {
-            return Err(self.too_large(envelope.payload.len()));
-        }
-        let bytes = envelope.encode(self.options.compress_above);
-        self.weigh(bytes.len());
-        Ok(Sealed { bytes, life, id })
-    }
-
-    /// A remembered absence in its stored form.
-    pub(crate) fn seal_absence(&self, life: Life) -> Sealed {
-        let id = self.shared.context.dice.bits();
-        let envelope = Envelope { absent: true, entry_id: id, fresh_for: life.fresh, ..Envelope::default() };
-        Sealed { bytes: envelope.encode(usize::MAX), life, id }
-    }
-
-    pub(crate) fn too_large(&self, bytes: usize) -> Error {
-        let (space, limit) = (&self.name, self.options.max_bytes);
-        Error::new(
-            ErrorKind::TooLarge,
-            format!(
-                "cache {space}: a value of {bytes} bytes is over max_bytes ({limit}); raise max_bytes to store it"
-            ),
-        )
     }
 
     /// Drops `key` from this process and overtakes what is under way for it.
     pub(crate) fn overtake(&self, key: &str) {
         // Fences first: what passes one afterwards would not be found by the removal.
         self.flights.detach(key);
+        self.forget(key);
+    }
+
+    /// Drops `key` from process memory.
+    pub(crate) fn forget(&self, key: &str) {
         self.shared.memory.remove(self.space, key);
     }
 
@@ -249,16 +187,6 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
     pub(crate) fn now(&self) -> Moment {
         self.shared.context.clock.now()
-    }
-
-    fn weigh(&self, bytes: usize) {
-        let (bytes, mean) = (bytes as u64, self.mean.load(Relaxed));
-        // What is not kept in the process needs no room there.
-        if bytes > self.shared.memory.largest() {
-            return;
-        }
-        let next = if mean == 0 { bytes } else { mean - mean / 8 + bytes / 8 };
-        self.mean.store(next, Relaxed);
     }
 }
 

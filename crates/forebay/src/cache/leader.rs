@@ -3,20 +3,22 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    backend::{Leased, Reject, Request, Stored},
+    backend::{Leased, Reject, Request, Stored, Unavailable},
+    breaker::Breaker,
     bulkhead::Parent,
     entry::Entry,
     envelope::Head,
     error::Failure,
-    fence::Fence,
     flight::Flight,
     flights::Arrival,
     grant::Grant,
-    inner::{Id, Inner, Opened},
+    id::Id,
+    inner::Inner,
     load::Alone,
     loader::Loader,
     options::Refresh,
     queue::{Queue, Turn},
+    seal::Opened,
     token::Token,
     verdict::{Answer, Outcome},
 };
@@ -48,6 +50,15 @@ enum Found<V> {
     Usable(Answer<V>),
     Stale(Entry<V>),
     Unusable(Reject),
+}
+
+/// What the store says to a request for the lease.
+enum Asked {
+    Entry(Stored),
+    Granted(Grant),
+    Busy(Duration),
+    Failed(Duration),
+    Unshared,
 }
 
 impl<V: Send + Sync + 'static> Leader<V> {
@@ -93,15 +104,14 @@ impl<V: Send + Sync + 'static> Leader<V> {
 
     async fn fly_on_stale(&mut self, stale: Entry<V>, sent: Arrival) -> Outcome<V> {
         self.flight.offer(stale.clone(), sent);
-        let loads = matches!(self.goal, Some(Goal::Load { .. }));
-        if loads && self.inner.options.refresh == Refresh::Stale {
+        if self.loads() && self.inner.options.refresh == Refresh::Stale {
             self.refresh_behind(stale.clone(), sent);
             return Outcome::Read { answer: Answer::Present(stale), sent, waited: false };
         }
         self.acquire(Reject::Nothing).await
     }
 
-    /// Has the value loaded by a flight of its own that no caller joins; one at a time.
+    /// Has the value loaded by a flight of its own that plain readers do not join; one at a time.
     fn refresh_behind(&mut self, stale: Entry<V>, sent: Arrival) {
         let inner = &self.inner;
         let Some(goal) = self.goal.take() else { return };
@@ -121,32 +131,18 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let mut queue = Queue::new(&inner, &self.id.key);
         let mut waited = false;
         loop {
-            let request = self.request(reject, queue.is_listening());
-            // Made before the request is sent: one that is not answered is followed by a release.
-            let mut grant = inner.grant(self.id.key.clone(), request.token, request.life);
             let sent = inner.flights.depart();
-            let Ok(leased) = inner.backend.lease(&self.id.key, request).await else {
-                drop(grant);
-                return self.load_alone(Alone::Locally).await;
-            };
-            if !matches!(leased, Leased::Granted { .. }) {
-                grant.keep();
-            }
-            match leased {
-                Leased::Entry(stored) => match self.open(Some(stored)) {
+            match self.ask(reject, queue.is_listening()).await {
+                Err(Unavailable) => return self.load_alone(Alone::Locally).await,
+                Ok(Asked::Entry(stored)) => match self.open(Some(stored)) {
                     Found::Usable(answer) => return Outcome::Read { answer, sent, waited },
                     Found::Stale(_) => {}
                     Found::Unusable(why) => reject = why,
                 },
-                Leased::Granted { stale_is_kept } => {
-                    if !stale_is_kept {
-                        self.flight.withdraw();
-                    }
-                    return self.granted(grant).await;
-                }
-                Leased::Failed(left) => return self.fail(Failure::Elsewhere(left)).await,
-                Leased::Unshared => return self.unshared().await,
-                Leased::Busy(left) => {
+                Ok(Asked::Granted(grant)) => return self.granted(grant).await,
+                Ok(Asked::Failed(left)) => return self.fail(Failure::Elsewhere(left)).await,
+                Ok(Asked::Unshared) => return self.unshared().await,
+                Ok(Asked::Busy(left)) => {
                     if let Some(outcome) = self.busy(sent) {
                         return outcome;
                     }
@@ -161,10 +157,35 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
+    /// Asks for the lease once. A request that is not answered is followed by a release of its token.
+    async fn ask(&mut self, reject: Reject, listening: bool) -> Result<Asked, Unavailable> {
+        let request = self.request(reject, listening);
+        let mut grant = self.inner.grant(self.id.key.clone(), request.token, request.life);
+        let leased = self.inner.backend.lease(&self.id.key, request).await?;
+        if let Leased::Granted { stale_is_kept } = leased {
+            if !stale_is_kept {
+                self.flight.withdraw();
+            }
+        } else {
+            grant.keep();
+        }
+        Ok(match leased {
+            Leased::Granted { .. } => Asked::Granted(grant),
+            Leased::Entry(stored) => Asked::Entry(stored),
+            Leased::Busy(left) => Asked::Busy(left),
+            Leased::Failed(left) => Asked::Failed(left),
+            Leased::Unshared => Asked::Unshared,
+        })
+    }
+
+    /// Whether the flight is to run a loader, rather than hand out the lease.
+    fn loads(&self) -> bool {
+        matches!(self.goal, Some(Goal::Load { .. }))
+    }
+
     /// When the origin's breaker lets a load go ahead again, if it is open.
     fn refused(&self) -> Option<Duration> {
-        let breaker = self.inner.breaker.as_ref()?;
-        matches!(self.goal, Some(Goal::Load { .. })).then(|| breaker.opens_in())?
+        self.inner.breaker.as_ref()?.opens_in()
     }
 
     fn request(&self, reject: Reject, listening: bool) -> Request {
@@ -177,17 +198,17 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     async fn granted(&mut self, grant: Grant) -> Outcome<V> {
-        match self.goal {
-            Some(Goal::Load { .. }) => self.load_under(grant).await,
+        if self.loads() {
+            return self.load_under(grant).await;
+        }
+        match self.inner.breaker.as_ref().map(Breaker::admit) {
+            Some(Err(retry_after)) => self.fail(Failure::Elsewhere(retry_after)).await,
             _ => Outcome::Leased(Some(grant)),
         }
     }
 
     async fn unshared(&mut self) -> Outcome<V> {
-        match self.goal {
-            Some(Goal::Load { .. }) => self.load_alone(Alone::Nowhere).await,
-            _ => Outcome::Unshared,
-        }
+        if self.loads() { self.load_alone(Alone::Nowhere).await } else { Outcome::Unshared }
     }
 
     /// What a flight does that finds another load under way; `None` to wait for it.
@@ -200,16 +221,13 @@ impl<V: Send + Sync + 'static> Leader<V> {
         {
             return Some(Outcome::Read { answer: Answer::Present(stale), sent, waited: false });
         }
-        self.flight.wait();
+        self.flight.may_take_long();
         None
     }
 
     /// The wait is over: a load that waited runs once, stored nowhere; who wanted the lease goes without.
     async fn give_up(&mut self) -> Outcome<V> {
-        match self.goal {
-            Some(Goal::Load { .. }) => self.load_alone(Alone::Nowhere).await,
-            _ => Outcome::Nothing,
-        }
+        if self.loads() { self.load_alone(Alone::Nowhere).await } else { Outcome::Nothing }
     }
 
     /// Reads what the store had, and keeps in process memory what is fresh.
@@ -257,21 +275,11 @@ impl<V: Send + Sync + 'static> Leader<V> {
 }
 
 impl<V: Send + Sync + 'static> Drop for Leader<V> {
-    /// A leader whose task was ended lets nobody wait for ever.
+    /// A leader whose task was ended, or whose codec panicked, lets nobody wait for ever.
     fn drop(&mut self) {
         if !self.landed {
-            self.land(Outcome::Failed(Failure::Overloaded));
+            let panicked = std::thread::panicking();
+            self.land(Outcome::Failed(if panicked { Failure::Panicked } else { Failure::Overloaded }));
         }
-    }
-}
-
-impl<V: Send + Sync + 'static> Inner<V> {
-    pub(crate) fn new_flight(&self, fresh: bool, ends_when_abandoned: bool) -> Flight<V> {
-        let fence = Fence::raise(&self.shared.epoch);
-        Flight::new(self.shared.waits.number(), fence, fresh, ends_when_abandoned)
-    }
-
-    pub(crate) fn grant(&self, key: Arc<str>, token: Token, life: Duration) -> Grant {
-        Grant::new(self.backend.clone(), self.shared.context.tasks.clone(), key, token, life)
     }
 }

@@ -6,8 +6,10 @@ use super::{
     backend::{Note, Settle, Unavailable},
     entry::{Entry, Loaded, Source},
     grant::Grant,
-    inner::{Id, Inner, Opened, Sealed},
+    id::Id,
+    inner::Inner,
     options::{LONGEST, SHORTEST},
+    seal::{Opened, Sealed},
     token::Token,
     verdict::Answer,
 };
@@ -152,7 +154,11 @@ impl<V: Send + Sync + 'static> Lease<V> {
     /// Reports that the load failed: for the space's `failure_for` nobody tries again.
     pub async fn fail(mut self) -> Returned {
         let note = Settle::Note(Note::Failed, self.inner.options.failure_for);
-        self.end(note).await
+        let returned = self.end(note).await;
+        if returned == Returned::Done {
+            self.inner.origin_answered(false);
+        }
+        returned
     }
 
     /// Gives the lease back, so that somebody else loads.
@@ -160,7 +166,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
         self.end(Settle::Release).await
     }
 
-    /// Holds the lease for `life`, at least a millisecond, from now on.
+    /// Holds the lease for at least `life` from now on; never for less than it has left.
     pub async fn renew(&mut self, life: Duration) -> Returned {
         if !self.shared() {
             return Returned::Done;
@@ -181,11 +187,14 @@ impl<V: Send + Sync + 'static> Lease<V> {
         }
         let inner = self.inner.clone();
         let fenced = inner.flights.fence(&self.id.key, &inner.shared.epoch);
-        let (bytes, fresh_for) = (sealed.bytes.len(), sealed.life.fresh);
-        let filled = self.grant.settle(Settle::Fill { bytes: sealed.bytes, life: sealed.life.total() }).await;
+        let (id, bytes, fresh_for) = (sealed.id, sealed.bytes.len(), sealed.life.fresh);
+        let filled = self.grant.settle(sealed.into_fill()).await;
         if filled != Ok(false) {
-            let opened = Opened { answer, id: sealed.id, fresh_for, bytes };
+            let opened = Opened { answer, id, fresh_for, bytes };
             inner.memorize(&self.id.key, &fenced.fence, &opened);
+        }
+        if filled == Ok(true) {
+            inner.origin_answered(true);
         }
         let (outcome, filled) = match filled {
             Ok(true) => (FillOutcome::Stored, Filled::Stored),
@@ -201,7 +210,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
         let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
         let noted = self.end(note).await;
         if noted != Returned::Lost {
-            self.inner.shared.memory.remove(self.inner.space, &self.id.key);
+            self.inner.forget(&self.id.key);
         }
         match noted {
             Returned::Lost => Filled::Lost,

@@ -10,8 +10,8 @@ use super::{
     entry::{Load, Loaded},
     error::Failure,
     grant::Grant,
-    inner::Opened,
     leader::{Goal, Leader},
+    seal::Opened,
     verdict::{Answer, Outcome},
 };
 use crate::{
@@ -71,7 +71,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let (id, life) = (inner.shared.context.dice.bits(), self.life(&loaded));
         let entry = self.hand_out(&loaded, id, life);
         if let (Alone::Locally, Some(life)) = (store, life) {
-            let bytes = usize::try_from(inner.mean.load(Relaxed)).unwrap_or(usize::MAX);
+            let bytes = usize::try_from(inner.mean_bytes.load(Relaxed)).unwrap_or(usize::MAX);
             let opened = Opened { answer: Answer::Present(entry), id, fresh_for: life.fresh, bytes };
             inner.memorize(&self.id.key, &self.flight.fence, &opened);
         }
@@ -102,7 +102,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
 
     /// Loads; `running` is dropped when the loader is gone.
     async fn load(&mut self, bulkhead: Option<&Bulkhead>, running: oneshot::Sender<()>) -> Ended<V> {
-        self.flight.wait();
+        self.flight.may_take_long();
         let began = self.inner.now();
         let ended = self.run_loader(bulkhead, running).await;
         let outcome = match &ended {
@@ -133,9 +133,9 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let shared = &self.inner.shared;
         let load = Load { id: self.id.given.clone(), stale: self.flight.stale() };
         let scope = Parent { flight: self.flight.id, permitted: permit.is_held() };
-        let weight = self.inner.mean.load(Relaxed);
+        let weight = self.inner.mean_bytes.load(Relaxed);
         let reservation = shared.memory.reserve(weight);
-        self.flight.load(self.inner.flights.depart());
+        self.flight.load_begins(self.inner.flights.depart());
         let job = shared.context.tasks.spawn_owned(async move {
             let _held = (permit, reservation, running);
             scope.scope(async move { loader(load).await }).await
@@ -161,15 +161,12 @@ impl<V: Send + Sync + 'static> Leader<V> {
     fn report(&self, outcome: LoadOutcome, took: Duration) {
         let space = self.inner.name.as_str();
         self.inner.record(Event::Load { space, outcome, took });
-        let Some(breaker) = &self.inner.breaker else { return };
-        let opened = match outcome {
-            LoadOutcome::Value | LoadOutcome::Absent => breaker.record(true),
-            LoadOutcome::Failed | LoadOutcome::TimedOut | LoadOutcome::Panicked => breaker.record(false),
-            LoadOutcome::Overloaded | LoadOutcome::Refused => false,
-        };
-        if opened {
-            let pause = self.inner.options.origin_breaker.map_or(Duration::ZERO, |rule| rule.pause);
-            self.inner.record(Event::BreakerOpened { space, pause });
+        match outcome {
+            LoadOutcome::Value | LoadOutcome::Absent => self.inner.origin_answered(true),
+            LoadOutcome::Failed | LoadOutcome::TimedOut | LoadOutcome::Panicked => {
+                self.inner.origin_answered(false);
+            }
+            LoadOutcome::Overloaded | LoadOutcome::Refused => {}
         }
     }
 }

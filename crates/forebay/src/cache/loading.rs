@@ -6,9 +6,11 @@ use futures::future::BoxFuture;
 
 use super::{
     Cache,
+    builder::Builder,
     entry::{Load, Loaded},
     error::LoadError,
 };
+use crate::error::Error;
 
 /// A loader with its state.
 pub(crate) type Bound<V, E> = Arc<dyn Fn(Load<V>) -> BoxFuture<'static, Result<Loaded<V>, E>> + Send + Sync>;
@@ -54,5 +56,33 @@ impl<V, E> Clone for Loading<V, E> {
 impl<V, E> fmt::Debug for Loading<V, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loading").field("cache", &self.cache).finish_non_exhaustive()
+    }
+}
+
+/// Builds a [`Loading`] cache.
+#[must_use = "a builder does nothing until build()"]
+pub struct LoadingBuilder<V, E> {
+    builder: Builder<V>,
+    loader: Bound<V, E>,
+}
+
+impl<V: Send + Sync + 'static, E: Send + Sync + 'static> LoadingBuilder<V, E> {
+    pub(crate) fn new(builder: Builder<V>, loader: Bound<V, E>) -> Self {
+        Self { builder, loader }
+    }
+
+    /// Builds the cache.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Builder::build`].
+    pub fn build(self) -> Result<Loading<V, E>, Error> {
+        Ok(Loading::new(self.builder.build()?, self.loader))
+    }
+}
+
+impl<V, E> fmt::Debug for LoadingBuilder<V, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadingBuilder").field("builder", &self.builder).finish_non_exhaustive()
     }
 }

@@ -23,7 +23,7 @@ const STEPS: u64 = 64;
 /// The process memory of one `Forebay`: one half of its budget for values, the other for the memory store,
 /// which holds the same ones in their written form.
 pub(crate) struct Memory {
-    values: Slots<Arc<Local>>,
+    values: Slots<Local>,
     stored: Slots<Stored>,
     spaces: AtomicU32,
     budget: u64,
@@ -31,19 +31,34 @@ pub(crate) struct Memory {
     reserved: Mutex<u64>,
 }
 
-/// A value in process memory, and for how long it may be used.
+/// A value in process memory, and for how long it may be used: as little as a hit needs, since a hit costs what
+/// it touches.
 #[derive(Debug)]
 pub(crate) struct Local {
     /// An `Arc<V>` of the space's type; `None` remembers an absence.
     pub(crate) value: Option<Arc<dyn Any + Send + Sync>>,
     /// When it is no longer used: the end of its local life or of its fresh life, whichever comes first.
     pub(crate) until: Moment,
-    pub(crate) epoch: u64,
-    pub(crate) bytes: u64,
+    pub(crate) epoch: u32,
+    pub(crate) bytes: u32,
+    /// Stays behind when a hit takes its copy; [`Memory::tell`] reads it in its place.
+    pub(crate) meta: Option<Box<Meta>>,
+}
+
+/// What is told of a value besides itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Meta {
     pub(crate) id: u64,
     pub(crate) born: Moment,
     pub(crate) fresh_until: Moment,
     pub(crate) validator: Option<Arc<str>>,
+}
+
+impl Clone for Local {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { value: self.value.clone(), meta: None, ..*self }
+    }
 }
 
 /// An entry of the memory store, with the end of its life.
@@ -53,9 +68,9 @@ pub(crate) struct Stored {
     pub(crate) until: Moment,
 }
 
-impl Weigh for Arc<Local> {
+impl Weigh for Local {
     fn bytes(&self) -> u64 {
-        self.bytes
+        u64::from(self.bytes)
     }
 }
 
@@ -82,13 +97,18 @@ impl Memory {
     }
 
     /// The value of `id`, used or not. Takes a read lock; allocates nothing.
-    #[inline]
-    pub(crate) fn get(&self, space: Space, id: &str) -> Option<Arc<Local>> {
+    #[inline(always)]
+    pub(crate) fn get(&self, space: Space, id: &str) -> Option<Local> {
         self.values.get(space, id)
     }
 
+    /// The value of `id` with its [`Meta`], both of one entry.
+    pub(crate) fn tell(&self, space: Space, id: &str) -> Option<(Local, Meta)> {
+        self.values.look(space, id, |local| Some((local.clone(), local.meta.as_deref()?.clone())))?
+    }
+
     pub(crate) fn insert(&self, space: Space, id: &str, local: Local) {
-        self.values.insert(space, id, Arc::new(local));
+        self.values.insert(space, id, local);
     }
 
     pub(crate) fn remove(&self, space: Space, id: &str) {

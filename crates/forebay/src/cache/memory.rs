@@ -101,13 +101,14 @@ impl MemoryBackend {
         }
     }
 
-    fn decide_settle(&self, id: &str, step: Settle) -> Next<Held> {
+    fn decide_settle(&self, id: &str, step: Settle, left: Duration) -> Next<Held> {
         match step {
             Settle::Fill { bytes, life } => {
                 self.store(id, bytes, life);
                 Next::Clear
             }
-            Settle::Renew(life) => Next::Prolong(life),
+            // A holder who asks for less keeps what it has: renewing never shortens.
+            Settle::Renew(life) => Next::Prolong(life.max(left)),
             Settle::Note(note, life) => {
                 if note == Note::Unshared {
                     self.memory.discard(self.space, id);
@@ -169,9 +170,9 @@ impl Backend for MemoryBackend {
         let name = self.lease_key(id);
         let ends = !matches!(step, Settle::Renew(_));
         let settled = self.leases.step(&name, |held| match held {
-            Some((Held::Lease { token: holder, waited }, _)) if *holder == token => {
+            Some((Held::Lease { token: holder, waited }, left)) if *holder == token => {
                 let waited = *waited;
-                (self.decide_settle(id, step), Some(waited))
+                (self.decide_settle(id, step, left), Some(waited))
             }
             _ => (Next::Keep, None),
         });

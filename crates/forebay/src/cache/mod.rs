@@ -25,6 +25,7 @@ mod flight;
 mod flights;
 mod fresh;
 mod grant;
+mod id;
 mod inner;
 mod leader;
 mod lease;
@@ -39,6 +40,8 @@ mod models;
 mod options;
 mod queue;
 mod read;
+mod seal;
+mod site;
 mod slots;
 mod stats;
 #[cfg(all(test, not(forebay_shuttle)))]
@@ -52,12 +55,12 @@ use std::{fmt, sync::Arc, time::Duration};
 
 pub(crate) use self::{
     backend::Backend,
-    builder::Site,
     bulkhead::Bulkhead,
     fence::Epoch,
     inner::Shared,
     local::Memory,
     memory::{Leases, MemoryBackend},
+    site::Site,
     slots::Space,
     waits::Waits,
 };
@@ -71,12 +74,12 @@ use self::{
 };
 pub use self::{
     breaker::OriginBreaker,
-    builder::{Builder, LoadingBuilder},
+    builder::Builder,
     entry::{Entry, Load, Loaded, Read, Source},
     error::LoadError,
     fresh::Fresh,
     lease::{Filled, Lease, Returned},
-    loading::Loading,
+    loading::{Loading, LoadingBuilder},
     lookup::{Lookup, LookupRequest},
     options::{Abandoned, Options, Refresh},
     stats::Stats,

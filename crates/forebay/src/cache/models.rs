@@ -15,8 +15,9 @@ use super::{
     fixture::{self, LIFE},
     flight::Flight,
     flights::Boarding,
-    inner::{Inner, Opened},
+    inner::Inner,
     options::Options,
+    seal::Opened,
     token::Token,
     verdict::{Answer, Outcome, Patience, Seat, Verdict},
 };
@@ -119,7 +120,7 @@ fn what_was_asked_for_in_an_earlier_epoch_is_never_trusted() {
 fn who_comes_after_an_invalidation_is_never_served_by_a_load_from_before() {
     check(|inner| {
         let (flight, _) = board(&inner);
-        flight.load(inner.flights.depart());
+        flight.load_begins(inner.flights.depart());
         let leader = inner.clone();
         let load = thread::spawn(move || {
             flight.loaded(answer());
@@ -143,7 +144,7 @@ fn who_comes_after_an_invalidation_is_never_served_by_a_load_from_before() {
 fn who_comes_during_a_load_is_served_only_if_that_load_is_accepted() {
     check(|inner| {
         let (flight, _) = board(&inner);
-        flight.load(inner.flights.depart());
+        flight.load_begins(inner.flights.depart());
         let late = seat(&inner, false);
         assert!(flight.board(false));
         let changer = inner.clone();

@@ -2,19 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{
-    entry::Read,
-    inner::{Id, Inner},
-    options::Refresh,
-    verdict::Answer,
-};
+use super::{entry::Read, id::Id, inner::Inner, options::Refresh, verdict::Answer};
 use crate::observe::{Event, ReadOutcome};
 
 impl<V: Send + Sync + 'static> Inner<V> {
     /// Returns what the levels have for `id`; a stale value only if the space hands those out.
     pub(crate) async fn read(self: &Arc<Self>, id: &str) -> Read<V> {
         let id = Id::new(id);
-        if let Some(answer) = self.recall(&id.key).and_then(|local| self.present(&local)) {
+        if let Some(answer) = self.present(&id.key) {
             self.counts.memory_hit();
             return answer.into();
         }

@@ -4,11 +4,9 @@ use std::hash::{Hash, Hasher};
 
 use equivalent::Equivalent;
 use quick_cache::{
-    OptionsBuilder, Weighter,
+    DefaultHashBuilder, OptionsBuilder, Weighter,
     sync::{Cache, DefaultLifecycle},
 };
-
-use crate::hash::Seed;
 
 /// What an entry weighs besides its value and its key.
 pub(crate) const OVERHEAD: u64 = 200;
@@ -29,7 +27,7 @@ pub(crate) trait Weigh: Clone {
 }
 
 /// Entries of one level, the least useful of which make room for new ones.
-pub(crate) struct Slots<T: Weigh>(Cache<Key, T, Weight, Seed>);
+pub(crate) struct Slots<T: Weigh>(Cache<Key, T, Weight>);
 
 impl<T: Weigh> Slots<T> {
     pub(crate) fn new(capacity: u64) -> Self {
@@ -39,13 +37,24 @@ impl<T: Weigh> Slots<T> {
         let roomy = usize::try_from(capacity / SMALLEST_SHARD).unwrap_or(usize::MAX).max(1);
         options.weight_capacity(capacity).estimated_items_capacity(estimate).shards(roomy.min(cores * 4));
         let options = options.build().expect("capacity and estimate are both set");
-        Self(Cache::with_options(options, Weight, Seed::default(), DefaultLifecycle::default()))
+        Self(Cache::with_options(options, Weight, DefaultHashBuilder::default(), DefaultLifecycle::default()))
     }
 
     /// Takes a read lock; allocates nothing.
-    #[inline]
+    // Left to itself, the compiler calls three functions here that are shorter than a call.
+    #[inline(always)]
     pub(crate) fn get(&self, space: Space, id: &str) -> Option<T> {
         self.0.get(&Name { space, id })
+    }
+
+    /// Shows the value to `look` in its place, under the lock of a writer.
+    pub(crate) fn look<R>(&self, space: Space, id: &str, look: impl FnOnce(&T) -> R) -> Option<R> {
+        let mut seen = None;
+        self.0.remove_if(&Name { space, id }, |value| {
+            seen = Some(look(value));
+            false
+        });
+        seen
     }
 
     pub(crate) fn insert(&self, space: Space, id: &str, value: T) {
@@ -92,7 +101,7 @@ impl Hash for Key {
 }
 
 impl Hash for Name<'_> {
-    #[inline]
+    #[inline(always)]
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write(self.id.as_bytes());
         state.write_u64(u64::from(self.space.0));
@@ -108,7 +117,7 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 impl Equivalent<Key> for Name<'_> {
-    #[inline]
+    #[inline(always)]
     fn equivalent(&self, key: &Key) -> bool {
         self.space == key.space && self.id == &*key.id
     }

@@ -5,9 +5,11 @@ use std::{sync::Arc, time::Duration};
 use futures::future::join_all;
 
 use super::{
-    backend::{Change, Settle, Unavailable},
+    backend::{Change, Unavailable},
     entry::Loaded,
-    inner::{Id, Inner, Sealed},
+    id::Id,
+    inner::Inner,
+    seal::Sealed,
     token::Token,
 };
 use crate::{
@@ -36,8 +38,9 @@ pub enum Put {
 impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) async fn change(self: &Arc<Self>, id: &str, change: Change) -> Invalidated {
         let (inner, id) = (self.clone(), Id::new(id));
+        self.overtake(&id.key);
         self.in_own_task(async move {
-            match inner.change_around(&id.key, change).await {
+            match inner.change_behind(&id.key, change).await {
                 Ok(()) => Invalidated::Everywhere,
                 Err(Unavailable) => Invalidated::Deferred,
             }
@@ -81,12 +84,13 @@ impl<V: Send + Sync + 'static> Inner<V> {
     async fn put_sealed(self: &Arc<Self>, id: &str, sealed: Sealed) -> Put {
         let (inner, id) = (self.clone(), Id::new(id));
         let token = Token::roll(&self.shared.context.dice);
+        self.overtake(&id.key);
         self.in_own_task(async move {
             let claim = Change::Claim(token, inner.options.lease);
-            if inner.change_around(&id.key, claim).await.is_err() {
+            if inner.change_behind(&id.key, claim).await.is_err() {
                 return Put::Deferred;
             }
-            let fill = Settle::Fill { bytes: sealed.bytes, life: sealed.life.total() };
+            let fill = sealed.into_fill();
             // A refusal means that a later change came in between, as if it had come right behind this put.
             let put = inner.backend.settle(&id.key, token, fill).await;
             inner.overtake(&id.key);
@@ -96,10 +100,9 @@ impl<V: Send + Sync + 'static> Inner<V> {
         .unwrap_or(Put::Deferred)
     }
 
-    /// Changes the store, and overtakes what this process has: before the change is sent, and again when its
-    /// answer is in, since what was read in between may be older than the change.
-    async fn change_around(&self, key: &str, change: Change) -> Result<(), Unavailable> {
-        self.overtake(key);
+    /// Changes the store behind the first act of a change on this process, and does the second: what was read
+    /// before the store's answer may be from before the change.
+    async fn change_behind(&self, key: &str, change: Change) -> Result<(), Unavailable> {
         let changed = self.backend.change(key, change).await;
         self.overtake(key);
         self.record(Event::Changed { space: self.name.as_str() });

@@ -1,0 +1,21 @@
+//! Where a cache is built: its place among the spaces of a `Forebay`, and its store.
+
+use std::sync::Arc;
+
+use super::{backend::Backend, inner::Shared, options::Options, slots::Space};
+use crate::{error::Error, key::Name};
+
+/// Gives a space its place among the spaces of a `Forebay`, and its store.
+pub(crate) trait Site: Send + Sync {
+    /// What all caches share.
+    fn shared(&self) -> Shared;
+
+    /// Takes `name`; refused when a cache of that name was built before.
+    fn claim(&self, name: &Name) -> Result<(), Error>;
+
+    /// The largest payload that the store can hold.
+    fn most_bytes(&self) -> usize;
+
+    /// The store of one space.
+    fn backend(&self, name: &Name, space: Space, options: &Options) -> Arc<dyn Backend>;
+}
