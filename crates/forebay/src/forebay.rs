@@ -155,11 +155,12 @@ impl Builder {
         self
     }
 
-    /// Builds the `Forebay`. Its tasks run on the runtime that this is called on.
+    /// Builds the `Forebay`. Its tasks run on the Tokio runtime that this is called on, which must have timers
+    /// and be driven for as long as the `Forebay` is used.
     ///
     /// # Errors
     ///
-    /// An application name that cannot be part of a key, or a setting that could not work.
+    /// An application name that cannot be part of a key, a setting that could not work, or no runtime.
     pub async fn build(self) -> Result<Forebay, Error> {
         let app = App::new(self.app)?;
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {

@@ -114,7 +114,8 @@ impl<V: Send + Sync + 'static> Builder<V> {
         self
     }
 
-    /// Sets how many loads of this space run at a time in this process. Default: any number.
+    /// Sets how many loads of this space run at a time in this process; leases are not counted. Default: any
+    /// number.
     pub fn load_concurrency(mut self, loads: usize) -> Self {
         self.options.load_concurrency = Some(loads);
         self

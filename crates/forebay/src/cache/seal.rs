@@ -27,6 +27,7 @@ pub(crate) struct Opened<V> {
 }
 
 /// A value on its way into the store.
+#[derive(Clone)]
 pub(crate) struct Sealed {
     pub(crate) bytes: Bytes,
     pub(crate) life: Life,

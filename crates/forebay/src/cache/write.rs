@@ -37,16 +37,18 @@ pub enum Put {
 
 impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) async fn change(self: &Arc<Self>, id: &str, change: Change) -> Invalidated {
-        let (inner, id) = (self.clone(), Id::new(id));
-        self.overtake(&id.key);
-        self.in_own_task(async move {
-            match inner.change_behind(&id.key, change).await {
-                Ok(()) => Invalidated::Everywhere,
-                Err(Unavailable) => Invalidated::Deferred,
+        let (inner, key) = (self.clone(), Id::new(id).key);
+        self.overtake(&key);
+        self.in_own_task(move || {
+            let (inner, key, change) = (inner.clone(), key.clone(), change.clone());
+            async move {
+                match inner.change_behind(&key, change).await {
+                    Ok(()) => Invalidated::Everywhere,
+                    Err(Unavailable) => Invalidated::Deferred,
+                }
             }
         })
         .await
-        .unwrap_or(Invalidated::Deferred)
     }
 
     pub(crate) async fn change_all(
@@ -82,22 +84,24 @@ impl<V: Send + Sync + 'static> Inner<V> {
     }
 
     async fn put_sealed(self: &Arc<Self>, id: &str, sealed: Sealed) -> Put {
-        let (inner, id) = (self.clone(), Id::new(id));
+        let (inner, key) = (self.clone(), Id::new(id).key);
         let token = Token::roll(&self.shared.context.dice);
-        self.overtake(&id.key);
-        self.in_own_task(async move {
-            let claim = Change::Claim(token, inner.options.lease);
-            if inner.change_behind(&id.key, claim).await.is_err() {
-                return Put::Deferred;
-            }
-            let fill = sealed.into_fill();
-            // A refusal means that a later change came in between, as if it had come right behind this put.
-            let put = inner.backend.settle(&id.key, token, fill).await;
-            inner.overtake(&id.key);
-            put.map_or(Put::Deferred, |_| Put::Stored)
+        self.overtake(&key);
+        self.in_own_task(move || {
+            let (inner, key, sealed) = (inner.clone(), key.clone(), sealed.clone());
+            async move { inner.put_behind(&key, token, sealed).await }
         })
         .await
-        .unwrap_or(Put::Deferred)
+    }
+
+    async fn put_behind(&self, key: &str, token: Token, sealed: Sealed) -> Put {
+        if self.change_behind(key, Change::Claim(token, self.options.lease)).await.is_err() {
+            return Put::Deferred;
+        }
+        // A refusal means that a later change came in between, as if it had come right behind this put.
+        let put = self.backend.settle(key, token, sealed.into_fill()).await;
+        self.overtake(key);
+        put.map_or(Put::Deferred, |_| Put::Stored)
     }
 
     /// Changes the store behind the first act of a change on this process, and does the second: what was read
@@ -109,17 +113,22 @@ impl<V: Send + Sync + 'static> Inner<V> {
         changed
     }
 
-    /// Runs `work` to its end even if the caller goes away; `None` when a shutdown has ended it.
-    async fn in_own_task<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = T> + Send + 'static,
-    ) -> Option<T> {
+    /// Runs `work` to its end even if the caller goes away; on the caller where no task can be had any more.
+    async fn in_own_task<T, W>(&self, work: impl Fn() -> W) -> T
+    where
+        T: Send + 'static,
+        W: Future<Output = T> + Send + 'static,
+    {
         let (answer, answered) = tokio::sync::oneshot::channel();
+        let task = work();
         self.shared.context.tasks.spawn(async move {
             // The caller may have left; the change is done all the same.
-            drop(answer.send(work.await));
+            drop(answer.send(task.await));
         });
-        answered.await.ok()
+        match answered.await {
+            Ok(done) => done,
+            Err(_) => work().await,
+        }
     }
 
     pub(crate) fn refuse(&self, why: &str) -> Error {

@@ -1,4 +1,4 @@
-//! Callers who load by themselves: leases handed out, waited for, lost, carried away and brought back.
+//! Callers who load by themselves: leases handed out, waited for, carried away and brought back.
 
 use std::time::Duration;
 
@@ -11,28 +11,28 @@ use tokio::task::JoinHandle;
 
 use crate::rig::{LIFE, Origin, Rig, SECOND, at_once, call, entry, fill, held, text};
 
-const WAIT: Duration = Duration::from_secs(4);
+pub(crate) const WAIT: Duration = Duration::from_secs(4);
 const STALE: Duration = Duration::from_secs(600);
 
 /// Starts a look-up of "a" that waits.
-fn look(cache: &Cache<String>) -> JoinHandle<Lookup<String>> {
+pub(crate) fn look(cache: &Cache<String>) -> JoinHandle<Lookup<String>> {
     let cache = cache.clone();
     tokio::spawn(async move { cache.lookup("a", WAIT).await })
 }
 
 /// Looks "a" up without waiting.
-async fn ask(cache: &Cache<String>) -> Lookup<String> {
+pub(crate) async fn ask(cache: &Cache<String>) -> Lookup<String> {
     cache.lookup("a", Duration::ZERO).await
 }
 
-fn lease(lookup: Lookup<String>) -> Lease<String> {
+pub(crate) fn lease(lookup: Lookup<String>) -> Lease<String> {
     match lookup {
         Lookup::Lease(lease) => lease,
         other => panic!("no lease: {other:?}"),
     }
 }
 
-fn hit(lookup: Lookup<String>) -> Entry<String> {
+pub(crate) fn hit(lookup: Lookup<String>) -> Entry<String> {
     match lookup {
         Lookup::Hit(entry) => entry,
         other => panic!("no hit: {other:?}"),
@@ -40,12 +40,12 @@ fn hit(lookup: Lookup<String>) -> Entry<String> {
 }
 
 /// A space whose values are kept past their life.
-fn keeping(rig: &impl Rig) -> Builder<String> {
+pub(crate) fn keeping(rig: &impl Rig) -> Builder<String> {
     rig.builder("case").stale_for(STALE)
 }
 
 /// A cache in which "a" is stale.
-async fn stale(rig: &impl Rig, builder: Builder<String>) -> Cache<String> {
+pub(crate) async fn stale(rig: &impl Rig, builder: Builder<String>) -> Cache<String> {
     let cache = builder.build().unwrap();
     cache.put("a", Loaded::new("old".to_owned()).validator("v1")).await.unwrap();
     rig.pass(LIFE).await;
@@ -166,119 +166,6 @@ pub(crate) async fn after_a_failure_the_stale_value_is_a_hit(rig: impl Rig) {
         let entry = hit(lookup);
         assert!(entry.is_stale() && *entry.value == "old");
     }
-}
-
-/// Fills a lease for "a" that `change` has come in between of.
-async fn fill_late<T>(cache: &Cache<String>, change: impl Future<Output = T>) {
-    let held = lease(ask(cache).await);
-    change.await;
-    assert_eq!(held.fill("loaded".to_owned()).await.unwrap(), Filled::Lost);
-}
-
-// Q2, Q5, Q7, C2: a load outside the cache is overtaken like one inside.
-pub(crate) async fn an_invalidate_takes_the_lease_away(rig: impl Rig) {
-    let cache = rig.cache();
-    fill_late(&cache, cache.invalidate("a")).await;
-    assert_eq!(held(&cache, "a").await, None);
-}
-
-pub(crate) async fn an_expire_takes_the_lease_away(rig: impl Rig) {
-    let cache = rig.cache();
-    fill_late(&cache, cache.expire("a")).await;
-    assert_eq!(held(&cache, "a").await, None);
-}
-
-pub(crate) async fn a_put_takes_the_lease_away_and_stays(rig: impl Rig) {
-    let cache = rig.cache();
-    fill_late(&cache, cache.put("a", "put".to_owned())).await;
-    assert_eq!(held(&cache, "a").await.as_deref(), Some("put"));
-}
-
-fn unstored() -> Loaded<String> {
-    Loaded::new("A".to_owned()).do_not_store()
-}
-
-pub(crate) async fn a_lease_that_was_taken_away_is_lost_for_every_purpose(rig: impl Rig) {
-    let cache = rig.builder("case").absent_for(SECOND).build().unwrap();
-    for end in 0..5 {
-        let mut held = lease(ask(&cache).await);
-        cache.invalidate("a").await;
-        match end {
-            0 => assert_eq!(held.absent().await.unwrap(), Filled::Lost),
-            1 => assert_eq!(held.fail().await, Returned::Lost),
-            2 => assert_eq!(held.release().await, Returned::Lost),
-            3 => assert_eq!(held.renew(SECOND).await, Returned::Lost),
-            _ => assert_eq!(held.fill(unstored()).await.unwrap(), Filled::Lost),
-        }
-    }
-    assert!(matches!(ask(&cache).await, Lookup::Lease(_)));
-}
-
-pub(crate) async fn an_invalidate_hands_the_lease_to_the_next(rig: impl Rig) {
-    let cache = rig.cache();
-    let lost = lease(ask(&cache).await);
-    let waiting = look(&cache);
-    rig.settle().await;
-    cache.invalidate("a").await;
-    rig.settle().await;
-    assert!(waiting.is_finished());
-    let held = lease(at_once(&rig, waiting).await);
-    assert_eq!(lost.fill("old".to_owned()).await.unwrap(), Filled::Lost);
-    assert_eq!(held.fill("new".to_owned()).await.unwrap(), Filled::Stored);
-}
-
-// C30, Q14, Q15: who comes late stores nothing and takes no one's lease away.
-pub(crate) async fn a_lease_that_ran_out_is_lost(rig: impl Rig) {
-    let cache = rig.cache();
-    let late = lease(cache.lookup("a", WAIT).lease(SECOND).await);
-    assert_eq!(late.life(), SECOND);
-    rig.pass(SECOND).await;
-    let next = lease(ask(&cache).await);
-    assert_eq!(late.fill("late".to_owned()).await.unwrap(), Filled::Lost);
-    assert_eq!(next.fill("A".to_owned()).await.unwrap(), Filled::Stored);
-    assert_eq!(held(&cache, "a").await.as_deref(), Some("A"));
-}
-
-pub(crate) async fn a_lease_that_ran_out_goes_to_one_who_waits(rig: impl Rig) {
-    let cache = rig.cache();
-    let _gone = lease(cache.lookup("a", WAIT).lease(SECOND).await);
-    let waiting = look(&cache);
-    rig.pass(SECOND * 2).await;
-    assert!(waiting.is_finished());
-    assert!(matches!(at_once(&rig, waiting).await, Lookup::Lease(_)));
-}
-
-// C30: a lease that is dropped after its end is not taken from who has it now.
-pub(crate) async fn dropping_a_lease_that_ran_out_takes_nothing_away(rig: impl Rig) {
-    let cache = rig.cache();
-    let late = lease(cache.lookup("a", WAIT).lease(SECOND).await);
-    rig.pass(SECOND).await;
-    let next = lease(ask(&cache).await);
-    drop(late);
-    rig.settle().await;
-    assert!(matches!(ask(&cache).await, Lookup::Busy { .. }));
-    assert_eq!(next.fill("A".to_owned()).await.unwrap(), Filled::Stored);
-}
-
-pub(crate) async fn renewing_keeps_the_lease(rig: impl Rig) {
-    let cache = rig.cache();
-    let mut held = lease(cache.lookup("a", WAIT).lease(SECOND).await);
-    for _ in 0..5 {
-        rig.pass(SECOND / 2).await;
-        assert_eq!(held.renew(SECOND).await, Returned::Done);
-    }
-    assert!(matches!(ask(&cache).await, Lookup::Busy { .. }));
-    assert_eq!(held.fill("A".to_owned()).await.unwrap(), Filled::Stored);
-}
-
-// L14, L29: renewing what has ended gets nothing back.
-pub(crate) async fn renewing_a_lost_lease_revives_nothing(rig: impl Rig) {
-    let cache = rig.cache();
-    let mut late = lease(cache.lookup("a", WAIT).lease(SECOND).await);
-    rig.pass(SECOND).await;
-    assert_eq!(late.renew(SECOND).await, Returned::Lost);
-    assert_eq!(late.fill("late".to_owned()).await.unwrap(), Filled::Lost);
-    assert!(matches!(ask(&cache).await, Lookup::Lease(_)));
 }
 
 pub(crate) async fn a_token_carries_the_lease_elsewhere(rig: impl Rig) {

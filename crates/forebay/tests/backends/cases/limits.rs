@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forebay::{
     ErrorKind,
-    cache::{Cache, Filled, LoadError, Lookup, OriginBreaker},
+    cache::{Cache, Filled, LoadError, Lookup, OriginBreaker, Returned},
 };
 use futures::future::join_all;
 use tokio::task::JoinHandle;
@@ -110,6 +110,21 @@ pub(crate) async fn an_origin_that_fails_is_left_alone(rig: impl Rig) {
     };
     assert!(retry_after <= RULE.pause && retry_after > RULE.pause - SECOND, "{retry_after:?}");
     assert_eq!(origin.calls(), 0);
+}
+
+// Those who load outside are kept from a failing origin like those who load here.
+pub(crate) async fn leases_that_fail_open_the_breaker_for_leases_too(rig: impl Rig) {
+    let cache = rig.builder("case").origin_breaker(RULE).build().unwrap();
+    for id in ["x", "y", "z"] {
+        let Lookup::Lease(lease) = cache.lookup(id, SECOND).await else { panic!("the breaker is open") };
+        assert_eq!(lease.fail().await, Returned::Done);
+    }
+    assert!(matches!(cache.lookup("a", SECOND).await, Lookup::Failed { .. }));
+    rig.pass(RULE.pause).await;
+    let Lookup::Lease(probe) = cache.lookup("a", SECOND).await else { panic!("no probe") };
+    assert!(matches!(cache.lookup("b", SECOND).await, Lookup::Failed { .. }));
+    assert_eq!(probe.fill("A".to_owned()).await.unwrap(), Filled::Stored);
+    assert!(matches!(cache.lookup("b", SECOND).await, Lookup::Lease(_)));
 }
 
 pub(crate) async fn an_open_breaker_keeps_nobody_from_what_is_stored(rig: impl Rig) {

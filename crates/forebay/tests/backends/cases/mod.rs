@@ -10,6 +10,7 @@ pub(crate) mod ids;
 pub(crate) mod leases;
 pub(crate) mod limits;
 pub(crate) mod lives;
+pub(crate) mod lost;
 pub(crate) mod permits;
 pub(crate) mod recursion;
 pub(crate) mod shutdown;
@@ -192,16 +193,6 @@ macro_rules! stamp {
                 a_released_lease_goes_to_the_next,
                 a_failure_is_told_to_those_who_wait_and_those_who_come,
                 after_a_failure_the_stale_value_is_a_hit,
-                an_invalidate_takes_the_lease_away,
-                an_expire_takes_the_lease_away,
-                a_put_takes_the_lease_away_and_stays,
-                a_lease_that_was_taken_away_is_lost_for_every_purpose,
-                an_invalidate_hands_the_lease_to_the_next,
-                a_lease_that_ran_out_is_lost,
-                a_lease_that_ran_out_goes_to_one_who_waits,
-                dropping_a_lease_that_ran_out_takes_nothing_away,
-                renewing_keeps_the_lease,
-                renewing_a_lost_lease_revives_nothing,
                 a_token_carries_the_lease_elsewhere,
                 a_resumed_lease_is_not_given_back_when_dropped,
                 a_token_fills_once_and_for_its_id_alone,
@@ -223,6 +214,19 @@ macro_rules! stamp {
                 who_waits_in_vain_gets_the_stale_value,
                 a_fresh_lookup_passes_over_a_fresh_entry,
                 a_fresh_lookup_waits_for_a_lease_and_takes_it,
+            }
+            lost: {
+                an_invalidate_takes_the_lease_away,
+                an_expire_takes_the_lease_away,
+                a_put_takes_the_lease_away_and_stays,
+                a_lease_that_was_taken_away_is_lost_for_every_purpose,
+                an_invalidate_hands_the_lease_to_the_next,
+                a_lease_that_ran_out_is_lost,
+                a_lease_that_ran_out_goes_to_one_who_waits,
+                dropping_a_lease_that_ran_out_takes_nothing_away,
+                renewing_keeps_the_lease,
+                renewing_a_lost_lease_revives_nothing,
+                renewing_never_shortens_a_lease,
             }
             lives: {
                 the_longest_life_does_not_overflow,
@@ -249,6 +253,7 @@ macro_rules! stamp {
                 a_permit_comes_free_when_a_load_hangs_or_panics,
                 loads_without_a_lease_are_bounded,
                 an_origin_that_fails_is_left_alone,
+                leases_that_fail_open_the_breaker_for_leases_too,
                 an_open_breaker_keeps_nobody_from_what_is_stored,
                 failures_far_apart_leave_the_breaker_closed,
                 callers_of_one_failing_load_count_once,
