@@ -181,3 +181,31 @@ pub(crate) async fn when_the_wait_is_over_one_load_serves_all_and_is_not_stored(
     assert_eq!(lease.fill("lease's".to_owned()).await.unwrap(), Filled::Stored);
     assert_eq!(cache.get("a").await.unwrap().as_str(), "lease's");
 }
+
+// CacheTower #281, C20: who began to wait just after the leader had told everybody waited for ever.
+pub(crate) async fn whoever_comes_around_the_end_of_a_load_is_served(rig: impl Rig) {
+    let cache = rig.cache();
+    for turns in 0..60 {
+        let (id, origin) = (turns.to_string(), Origin::paused());
+        let first = call(&cache, &id, origin.gives("A"));
+        rig.settle().await;
+        origin.let_go();
+        for _ in 0..turns % 30 {
+            tokio::task::yield_now().await;
+        }
+        let late = call(&cache, &id, Origin::ready().gives("B"));
+        assert_eq!(text(&at_once(&rig, first).await), "A");
+        assert_eq!(text(&at_once(&rig, late).await), "A");
+    }
+}
+
+// cached #174, C26: the second call after the value had ended waited for itself.
+pub(crate) async fn what_has_ended_is_loaded_again(rig: impl Rig) {
+    let (cache, origin) = (rig.cache(), Origin::ready());
+    for round in 1..=3 {
+        let caller = call(&cache, "a", origin.gives("A"));
+        assert_eq!(text(&at_once(&rig, caller).await), "A");
+        assert_eq!(origin.calls(), round);
+        rig.pass(LIFE).await;
+    }
+}

@@ -21,6 +21,8 @@ macro_rules! stamp {
     ($rig:ty) => {
         crate::cases::stamp! { $rig;
             coalescing: {
+                whoever_comes_around_the_end_of_a_load_is_served,
+                what_has_ended_is_loaded_again,
                 a_thousand_callers_make_one_load,
                 a_caller_that_leaves_harms_nobody,
                 a_caller_that_loses_a_select_harms_nobody,
