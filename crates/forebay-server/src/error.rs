@@ -6,7 +6,7 @@ use axum::{
     body::Body,
     http::{
         HeaderValue, StatusCode,
-        header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
+        header::{ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
     },
     response::{IntoResponse, Response},
 };
@@ -31,9 +31,11 @@ pub(crate) enum Kind {
     CacheMiss,
     CachedAbsence,
     MethodNotAllowed,
+    RequestTimeout,
     Busy,
     LeaseLost,
     TooLarge,
+    UnsupportedContentEncoding,
     Internal,
     LoadFailed,
     DeadlinePassed,
@@ -56,9 +58,13 @@ impl Kind {
             Self::CacheMiss => (404, "cache-miss", "The cache holds no value for this id"),
             Self::CachedAbsence => (404, "cached-absence", "The id is known to have no value"),
             Self::MethodNotAllowed => (405, "method-not-allowed", "The call does not take this method"),
+            Self::RequestTimeout => (408, "request-timeout", "The body took too long to arrive"),
             Self::Busy => (409, "busy", "Somebody else is loading this id"),
             Self::LeaseLost => (409, "lease-lost", "The lease is no longer held"),
             Self::TooLarge => (413, "too-large", "The body is too large"),
+            Self::UnsupportedContentEncoding => {
+                (415, "unsupported-content-encoding", "The body is in an encoding that is not kept")
+            }
             Self::Internal => (500, "internal", "The server failed"),
             Self::LoadFailed => (503, "load-failed", "A load of this id failed a moment ago"),
             Self::DeadlinePassed => (503, "deadline-passed", "The request took too long"),
@@ -131,6 +137,9 @@ impl IntoResponse for Problem {
         }
         if self.kind == Kind::Unauthorized {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if self.kind == Kind::UnsupportedContentEncoding {
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         response.extensions_mut().insert(self);
         response

@@ -2,13 +2,15 @@
 
 mod body;
 mod escapes;
+mod headers;
 mod path;
 mod query;
 mod target;
 mod token;
 
 pub(crate) use body::{content, json};
+pub(crate) use headers::{content_type, unconditional, unencoded};
 pub(crate) use path::Segments;
 pub(crate) use query::Query;
-pub(crate) use target::Target;
+pub(crate) use target::{KnownTarget, Target};
 pub(crate) use token::{FOREBAY_LEASE, HeldToken};

@@ -16,6 +16,7 @@ mod paths;
 mod problems;
 mod request_id;
 mod trace;
+mod upload;
 
 pub(crate) use auth::{Tokens, require_data};
 pub(crate) use deadline::deadline;

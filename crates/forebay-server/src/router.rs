@@ -51,6 +51,8 @@ async fn unknown() -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use std::{future::pending, sync::Arc, time::Duration};
+
     use axum::{
         body::{Body, to_bytes},
         http::{Request, StatusCode},
@@ -63,13 +65,18 @@ mod tests {
         config::{Config, Flags},
     };
 
+    async fn start() -> App {
+        let app = App::start(&Config::load(Flags::default()).unwrap()).await.unwrap();
+        Arc::into_inner(app).unwrap()
+    }
+
     async fn panics() {
         panic!("a secret")
     }
 
     #[tokio::test]
     async fn a_panic_becomes_a_problem_that_tells_nothing() {
-        let app = App::start(&Config::load(Flags::default()).unwrap()).await.unwrap();
+        let app = Arc::new(start().await);
         let router = around(Router::new().route("/", get(panics)), &app).with_state(app);
         let request = Request::get("/").header("x-request-id", "seven").body(Body::empty()).unwrap();
 
@@ -80,5 +87,15 @@ mod tests {
         let text = String::from_utf8_lossy(&body);
         assert!(text.contains("problems/internal") && text.contains("seven"), "{text}");
         assert!(!text.contains("secret"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_takes_too_long_ends() {
+        let app = Arc::new(App { request_deadline: Duration::from_millis(50), ..start().await });
+        let router = around(Router::new().route("/", get(pending::<()>)), &app).with_state(app);
+
+        let response = router.oneshot(Request::new(Body::from("unread"))).await.unwrap();
+
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
     }
 }

@@ -1,4 +1,4 @@
-//! The spaces of this server: the declared ones from the start, others from their first use.
+//! The spaces of this server: the declared ones from the start, others from the first call that may store in them.
 
 use std::{
     collections::HashMap,
@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use forebay::{Error, ErrorKind, Forebay, cache::Cache};
+use forebay::{Error, ErrorKind, Forebay, cache::Cache, key::Name};
 
 use crate::{
     config::{self, Config, ConfigError},
@@ -54,10 +54,19 @@ impl Spaces {
         })
     }
 
+    /// The space called `name`, if it is there.
+    pub(crate) fn known(&self, name: &str) -> Result<Option<Space>, Problem> {
+        let space = self.made.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if space.is_none() {
+            Name::new(name).map_err(refused)?;
+        }
+        Ok(space)
+    }
+
     /// The space called `name`, made now if it is new.
-    pub(crate) fn get(&self, name: &str) -> Result<Space, Problem> {
-        if let Some(space) = self.made.read().unwrap_or_else(PoisonError::into_inner).get(name) {
-            return Ok(space.clone());
+    pub(crate) fn made(&self, name: &str) -> Result<Space, Problem> {
+        if let Some(space) = self.known(name)? {
+            return Ok(space);
         }
         let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(space) = made.get(name) {

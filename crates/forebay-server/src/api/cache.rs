@@ -13,17 +13,25 @@ use super::{
 };
 use crate::{
     error::{Kind, Problem},
-    extract::{Query, Target},
+    extract::{self, KnownTarget, Query, Target},
 };
 
 /// Answers the value, a stale one too. It never takes a lease.
-pub(crate) async fn read(target: Target, uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn read(
+    KnownTarget { space, id }: KnownTarget,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     if answer::bypasses(&headers) {
         let problem = Problem::new(Kind::CacheMiss, "the request asks to pass by the cache");
         return Ok(answer::forward(Outcome::Bypass, "bypass", problem));
     }
-    Ok(match target.space.cache.read(&target.id).await {
+    let read = match space {
+        Some(space) => space.cache.read(&id).await,
+        None => Read::Miss,
+    };
+    Ok(match read {
         Read::Hit(entry) => answer::unless_known(answer::found(&entry), &headers),
         Read::Absent => answer::absent(),
         Read::Miss => {
@@ -51,9 +59,15 @@ pub(crate) async fn store(
 }
 
 /// Invalidates, as after a commit to the database.
-pub(crate) async fn invalidate(target: Target, uri: Uri) -> Result<StatusCode, Problem> {
+pub(crate) async fn invalidate(
+    KnownTarget { space, id }: KnownTarget,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
-    Ok(match target.space.cache.invalidate(&target.id).await {
+    extract::unconditional(&headers)?;
+    let Some(space) = space else { return Ok(StatusCode::NO_CONTENT) };
+    Ok(match space.cache.invalidate(&id).await {
         Invalidated::Everywhere => StatusCode::NO_CONTENT,
         Invalidated::Deferred => StatusCode::ACCEPTED,
     })

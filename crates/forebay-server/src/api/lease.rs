@@ -21,7 +21,7 @@ use crate::{
     app::Shared,
     content::Content,
     error::{Kind, Problem},
-    extract::{self, FOREBAY_LEASE, HeldToken, Query, Target},
+    extract::{self, FOREBAY_LEASE, HeldToken, KnownTarget, Query, Target},
 };
 
 const FOREBAY_LEASE_MS: HeaderName = HeaderName::from_static("forebay-lease-ms");
@@ -115,7 +115,7 @@ async fn leave_unshared(lease: Lease<Content>) {
 
 /// Holds the lease for longer.
 pub(crate) async fn renew(
-    Target { space, id }: Target,
+    KnownTarget { space, id }: KnownTarget,
     HeldToken(token): HeldToken,
     uri: Uri,
     headers: HeaderMap,
@@ -123,6 +123,7 @@ pub(crate) async fn renew(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let asked: AskedAgain = extract::json(body, &headers).await?;
+    let space = space.ok_or_else(unchanged)?;
     let life = asked.life(&space)?;
     settled(space.cache.resume(&id, token).renew(life).await)?;
     Ok(answer::json(&json!({ "lease_ms": millis(life) })))
@@ -130,12 +131,12 @@ pub(crate) async fn renew(
 
 /// Ends the lease without a value; with `failed=1` the origin is then left alone for a moment.
 pub(crate) async fn give_back(
-    Target { space, id }: Target,
+    KnownTarget { space, id }: KnownTarget,
     HeldToken(token): HeldToken,
     uri: Uri,
 ) -> Result<StatusCode, Problem> {
     let failed = Query::read(&uri, &["failed"])?.flag("failed")?;
-    let lease = space.cache.resume(&id, token);
+    let lease = space.ok_or_else(unchanged)?.cache.resume(&id, token);
     settled(if failed { lease.fail().await } else { lease.release().await })?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -143,9 +144,13 @@ pub(crate) async fn give_back(
 fn settled(returned: Returned) -> Result<(), Problem> {
     match returned {
         Returned::Done => Ok(()),
-        Returned::Lost => Err(lost("nothing is changed")),
+        Returned::Lost => Err(unchanged()),
         Returned::Unavailable => Err(Problem::new(Kind::RedisUnavailable, "the lease may still be held")),
     }
+}
+
+fn unchanged() -> Problem {
+    lost("nothing is changed")
 }
 
 fn lost(consequence: &str) -> Problem {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     body::Body,
-    http::{HeaderMap, Uri, header::CONTENT_TYPE},
+    http::{HeaderMap, Uri},
 };
 use bytes::Bytes;
 use forebay::cache::Loaded;
@@ -25,7 +25,7 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// Reads query and body; what they leave out is as the space is configured.
+    /// Reads query, headers and body; what they leave out is as the space is configured.
     pub(super) async fn read(
         uri: &Uri,
         headers: &HeaderMap,
@@ -33,6 +33,7 @@ impl Written {
         space: &Space,
     ) -> Result<Self, Problem> {
         let query = Query::read(uri, &["ttl_ms", "stale_ms", "absent"])?;
+        extract::unconditional(headers)?;
         let life = query.life("ttl_ms")?;
         let stale_for = query.millis("stale_ms")?;
         if query.flag("absent")? {
@@ -69,9 +70,8 @@ async fn nothing(body: Body, headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 async fn content(body: Body, headers: &HeaderMap, most: usize) -> Result<Content, Problem> {
-    let content_type = headers.get(CONTENT_TYPE).map(|value| value.to_str().map(str::to_owned)).transpose();
-    let content_type = content_type
-        .map_err(|_| Problem::new(Kind::InvalidHeader, "the header `Content-Type` is not ASCII"))?;
+    let content_type = extract::content_type(headers)?;
+    extract::unencoded(headers)?;
     let bytes = extract::content(body, headers, most).await?;
     // A copy: what was read is a slice of the connection's buffer, which the cache would keep and not count.
     Ok(Content { content_type, bytes: Bytes::copy_from_slice(&bytes) })

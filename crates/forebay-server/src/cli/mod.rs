@@ -11,24 +11,19 @@ use clap::{Parser, Subcommand};
 use crate::config::{ConfigError, Flags};
 
 #[derive(Debug, Parser)]
-#[command(
-    name = "forebay",
-    version,
-    about = "An acceleration layer for APIs",
-    args_conflicts_with_subcommands = true
-)]
+#[command(name = "forebay", version, about = "An acceleration layer for APIs")]
 struct Cli {
     #[command(subcommand)]
     verb: Option<Verb>,
 
     #[command(flatten)]
-    serve: Flags,
+    flags: Flags,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Runs the server; what `forebay` alone does too
-    Serve(Flags),
+    Serve,
 }
 
 /// Why the program ends early.
@@ -44,8 +39,7 @@ enum Failure {
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.verb {
-        Some(Verb::Serve(flags)) => serve::run(flags),
-        None => serve::run(cli.serve),
+        Some(Verb::Serve) | None => serve::run(cli.flags),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,7 +11,7 @@ const NO_HASH: &str = r#"must be the 64 hexadecimal digits that `printf %s "$tok
 
 /// Tokens that the server knows. File only, so that none shows up in a list of processes.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table, as under [auth]")]
 pub(crate) struct Auth {
     /// Without any, everything is allowed, to this machine only.
     pub(crate) tokens: Vec<Token>,
@@ -19,7 +19,10 @@ pub(crate) struct Auth {
 
 /// One token.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = r#"a table such as `{ name = "web", sha256 = "…", scopes = ["data"] }`"#
+)]
 pub(crate) struct Token {
     /// What to call its holder.
     name: String,

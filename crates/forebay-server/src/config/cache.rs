@@ -8,21 +8,24 @@ use serde::Deserialize;
 use super::{WAIT, period::Period};
 use crate::content::Content;
 
+/// The least process memory that the library takes.
+const LEAST_BYTES: u64 = 64 * 1024;
+
 /// Settings of the cache as a whole. File only.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table, as under [cache]")]
 pub(crate) struct Cache {
     /// How many bytes process memory may hold. Default: the library's 64 MiB.
     pub(crate) local_bytes: Option<u64>,
     /// How many loads may run at a time without a lease. Default: the library's 64.
     pub(crate) outage_concurrency: Option<usize>,
-    /// The spaces that are declared. Others are made when they are first used.
+    /// The spaces that are declared. Others are made when something may be stored in them.
     pub(crate) spaces: BTreeMap<String, Space>,
 }
 
 /// Options of a space, by the names that the library's builder gives them. Defaults: the library's.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table, as under [cache.spaces.\"…\"]")]
 pub(crate) struct Space {
     version: Option<u32>,
     time_to_live: Option<Period>,
@@ -58,7 +61,10 @@ enum AbandonedName {
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = r#"all three of `origin_breaker = { failures = 5, window = "10s", pause = "30s" }`"#
+)]
 struct Breaker {
     failures: usize,
     window: Period,
@@ -66,6 +72,19 @@ struct Breaker {
 }
 
 impl Cache {
+    pub(super) fn check(&self) -> Result<(), String> {
+        if let Some(bytes) = self.local_bytes.filter(|bytes| *bytes < LEAST_BYTES) {
+            return Err(format!(
+                "`cache.local_bytes` is {bytes}; give at least {LEAST_BYTES} (64 KiB), or leave it out for 64 MiB"
+            ));
+        }
+        if self.outage_concurrency == Some(0) {
+            let why = "one load at least must run; leave it out for 64";
+            return Err(format!("`cache.outage_concurrency` is 0; {why}"));
+        }
+        Ok(())
+    }
+
     /// The declared space whose callers may wait longest, and how long.
     pub(super) fn longest_wait(&self) -> Option<(&str, Duration)> {
         let waits = self.spaces.iter().map(|(name, space)| (name.as_str(), space.longest_wait()));

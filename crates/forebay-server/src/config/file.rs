@@ -39,8 +39,27 @@ fn explain(error: &serde_path_to_error::Error<toml::de::Error>) -> String {
     let message = error.inner().message();
     match message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) {
         Some((unknown, known)) => format!("unknown setting `{setting}`; {}", suggest(unknown, known)),
-        None => format!("`{setting}`: {message}"),
+        None => format!("`{setting}`: {}", in_words(message, &setting)),
     }
+}
+
+/// The message in words of people, in place of those of Rust and its libraries.
+fn in_words(message: &str, setting: &str) -> String {
+    if let Some(part) = message.strip_prefix("missing field ") {
+        return format!("{part} is missing");
+    }
+    if message == "wanted string or table" {
+        return "expected a word in quotes".to_owned();
+    }
+    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let is_size = setting.ends_with("_bytes") || setting.ends_with("compress_above");
+    let expected = match expected {
+        "u32" | "u64" | "usize" if is_size => "a whole number of bytes",
+        "u32" | "u64" | "usize" => "a whole number",
+        "f64" => "a fraction, such as 0.1",
+        other => other,
+    };
+    format!("{found}, expected {expected}")
 }
 
 /// The path as it is written in TOML.

@@ -46,6 +46,7 @@ pub(crate) struct ConfigError(String);
 impl Config {
     /// Reads and checks every setting.
     pub(crate) fn load(flags: Flags) -> Result<Self, ConfigError> {
+        let flags = flags.without_empty_ones();
         let file = match &flags.config {
             Some(path) => File::read(path)?,
             None => File::default(),
@@ -69,6 +70,7 @@ impl Config {
         if self.auth.tokens.is_empty() {
             listen::require_loopback(listen, &self.listen)?;
         }
+        self.cache.check().map_err(|message| self.refuse(message))?;
         self.server.check(&self.cache).map_err(|message| self.refuse(message))
     }
 

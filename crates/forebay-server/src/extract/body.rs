@@ -1,5 +1,7 @@
 //! Bodies, read up to a limit.
 
+use std::time::Duration;
+
 use axum::{
     body::{Body, HttpBody},
     http::{HeaderMap, header::EXPECT},
@@ -7,6 +9,7 @@ use axum::{
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use crate::error::{Kind, Problem};
 
@@ -16,10 +19,17 @@ const JSON: usize = 64 * 1024;
 /// How much of a refused body is still read: closing on a client that is writing would lose the answer.
 const DISCARDED: usize = 16 * 1024 * 1024;
 
+/// How long a refused body is read.
+const DISCARDING: Duration = Duration::from_secs(5);
+
 /// The body as it is, of at most `most` bytes.
 pub(crate) async fn content(mut body: Body, headers: &HeaderMap, most: usize) -> Result<Bytes, Problem> {
-    let announced = body.size_hint().lower() > most as u64;
-    if announced && headers.contains_key(EXPECT) {
+    let announced = body.size_hint().lower();
+    if announced > most as u64 {
+        let is_to_come = !headers.contains_key(EXPECT) && announced <= DISCARDED as u64;
+        if is_to_come {
+            discard(&mut body).await;
+        }
         return Err(too_large(most));
     }
     match Limited::new(&mut body, most).collect().await {
@@ -63,6 +73,12 @@ fn too_large(most: usize) -> Problem {
 }
 
 async fn discard(body: &mut Body) {
+    if timeout(DISCARDING, drain(body)).await.is_err() {
+        tracing::debug!("the rest of a refused body does not arrive");
+    }
+}
+
+async fn drain(body: &mut Body) {
     let mut left = DISCARDED;
     while let Some(Ok(frame)) = body.frame().await {
         left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));

@@ -9,10 +9,17 @@ use crate::{
     spaces::Space,
 };
 
-/// What `/v1/cache/{space}/{id}` and `…/lease` name.
+/// What `/v1/cache/{space}/{id}` and `…/lease` name, for a call that stores: the space is made if it is new.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) space: Space,
+    pub(crate) id: String,
+}
+
+/// The same for a call that stores nothing: a space that is not there holds nothing, and stays away.
+#[derive(Debug)]
+pub(crate) struct KnownTarget {
+    pub(crate) space: Option<Space>,
     pub(crate) id: String,
 }
 
@@ -20,14 +27,28 @@ impl FromRequestParts<Shared> for Target {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        let Some(Segments(segments)) = parts.extensions.get() else { return Err(unnamed()) };
-        let [_, _, space, id, below @ ..] = segments.as_slice() else { return Err(unnamed()) };
-        if below.is_empty() && parts.headers.contains_key(FOREBAY_LEASE) {
-            let detail = "a `Forebay-Lease` belongs on a path that ends in `/lease`";
-            return Err(Problem::new(Kind::InvalidHeader, detail));
-        }
-        Ok(Self { space: app.spaces.get(space)?, id: id.clone() })
+        let (space, id) = space_and_id(parts)?;
+        Ok(Self { space: app.spaces.made(space)?, id: id.to_owned() })
     }
+}
+
+impl FromRequestParts<Shared> for KnownTarget {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        let (space, id) = space_and_id(parts)?;
+        Ok(Self { space: app.spaces.known(space)?, id: id.to_owned() })
+    }
+}
+
+fn space_and_id(parts: &Parts) -> Result<(&str, &str), Problem> {
+    let Some(Segments(segments)) = parts.extensions.get() else { return Err(unnamed()) };
+    let [_, _, space, id, below @ ..] = segments.as_slice() else { return Err(unnamed()) };
+    if below.is_empty() && parts.headers.contains_key(FOREBAY_LEASE) {
+        let detail = "a `Forebay-Lease` belongs on a path that ends in `/lease`";
+        return Err(Problem::new(Kind::InvalidHeader, detail));
+    }
+    Ok((space, id))
 }
 
 fn unnamed() -> Problem {

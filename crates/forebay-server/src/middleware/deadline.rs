@@ -7,6 +7,7 @@ use axum::{
 };
 use tokio::time::timeout;
 
+use super::upload::Upload;
 use crate::{
     app::Shared,
     error::{Kind, Problem},
@@ -18,8 +19,10 @@ pub(crate) async fn deadline(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
+    let (request, upload) = Upload::watch(request);
     timeout(app.request_deadline, next.run(request)).await.map_err(|_| {
         let detail = format!("a request may take {:?}, its body included", app.request_deadline);
-        Problem::new(Kind::DeadlinePassed, detail)
+        let kind = if upload.is_awaited() { Kind::RequestTimeout } else { Kind::DeadlinePassed };
+        Problem::new(kind, detail)
     })
 }

@@ -2,10 +2,7 @@
 
 use axum::{
     extract::{Extension, Request},
-    http::{
-        HeaderValue, StatusCode,
-        header::{ALLOW, CACHE_CONTROL},
-    },
+    http::{HeaderValue, StatusCode, header::CACHE_CONTROL},
     middleware::Next,
     response::Response,
 };
@@ -25,8 +22,8 @@ pub(crate) async fn problems(Extension(id): Extension<RequestId>, request: Reque
 
 /// The one refusal that is not ours: the router's for a method that its route does not take.
 fn of_router(response: &Response) -> Option<Problem> {
-    (response.status() == StatusCode::METHOD_NOT_ALLOWED).then(|| {
-        let allowed = response.headers().get(ALLOW).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        Problem::new(Kind::MethodNotAllowed, format!("this path takes {allowed}"))
-    })
+    // The router adds the header only after this, so that the detail can but point to it.
+    let detail = "the path does not take this method; the header `Allow` names those that it takes";
+    (response.status() == StatusCode::METHOD_NOT_ALLOWED)
+        .then(|| Problem::new(Kind::MethodNotAllowed, detail))
 }

@@ -171,16 +171,33 @@ async fn a_value_may_be_as_large_as_its_space_says() {
 #[tokio::test]
 async fn names_that_clients_make_up_become_spaces_up_to_a_limit() {
     let server = Server::with("[cache.spaces.declared]");
+    let put = |space: &str| server.put(&format!("/v1/cache/{space}/id?ttl_ms=60000"), "value");
     for number in 0..1_024 {
-        let answer = Answered::to(server.get(&format!("/v1/cache/made-up-{number}/id"))).await;
-        assert_eq!(answer.problem(), (404, "cache-miss".into()));
+        assert_eq!(Answered::to(put(&format!("made-up-{number}"))).await.status, 204);
     }
 
-    let answer = Answered::to(server.get("/v1/cache/one-more/id")).await;
+    let answer = Answered::to(put("one-more")).await;
 
     assert_eq!(answer.problem(), (400, "too-many-spaces".into()));
     assert!(answer.body.contains("1024"), "{answer:?}");
     for known in ["made-up-7", "declared"] {
-        assert_eq!(Answered::to(server.get(&format!("/v1/cache/{known}/id"))).await.status, 404);
+        assert_eq!(Answered::to(put(known)).await.status, 204);
     }
+}
+
+#[tokio::test]
+async fn a_call_that_stores_nothing_makes_no_space() {
+    let server = Server::start();
+    let token = "0123456789abcdef0123456789abcdef";
+    for number in 0..1_100 {
+        let path = format!("/v1/cache/made-up-{number}/id");
+        assert_eq!(Answered::to(server.get(&path)).await.problem(), (404, "cache-miss".into()));
+        assert_eq!(Answered::to(server.delete(&path)).await.status, 204);
+        let lease = server.delete(&format!("{path}/lease")).header("forebay-lease", token);
+        assert_eq!(Answered::to(lease).await.problem(), (409, "lease-lost".into()));
+    }
+
+    let put = server.put("/v1/cache/new/id?ttl_ms=60000", "value");
+
+    assert_eq!(Answered::to(put).await.status, 204);
 }

@@ -20,7 +20,7 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
         |name: &str, hash: &str| format!("{{ name = \"{name}\", sha256 = \"{hash}\", scopes = [\"data\"] }}");
     let tokens = |tokens: &[String]| format!("[auth]\ntokens = [{}]", tokens.join(", "));
     let (one, two) = ("1".repeat(64), "2".repeat(64));
-    let settings: [(&str, &[&str]); 19] = [
+    let settings: [(&str, &[&str]); 29] = [
         ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
         (
             "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
@@ -33,7 +33,26 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
         ("[cache.spaces.a]\ntime_to_live = \"0s\"", &["cache.spaces.\"a\"", "time_to_live"]),
         ("[cache.spaces.A]", &["cache.spaces.\"A\""]),
         ("[cache.spaces.a]\nmax_bytes = -1", &["`cache.spaces.a.max_bytes`"]),
-        ("[cache.spaces.a.origin_breaker]\nfailures = 3", &["cache.spaces.a.origin_breaker", "window"]),
+        ("[cache.spaces.a]\nmax_bytes = \"1\"", &["`cache.spaces.a.max_bytes`", "a whole number of bytes"]),
+        ("[cache.spaces.a]\njitter = \"1\"", &["`cache.spaces.a.jitter`", "a fraction"]),
+        (
+            "[cache.spaces.a]\nload_concurrency = 1.5",
+            &["`cache.spaces.a.load_concurrency`", "a whole number"],
+        ),
+        ("[cache]\nlocal_bytes = \"64MiB\"", &["`cache.local_bytes`", "a whole number of bytes"]),
+        ("[cache]\nlocal_bytes = 1000", &["`cache.local_bytes`", "65536"]),
+        ("[cache]\noutage_concurrency = 0", &["`cache.outage_concurrency`", "64"]),
+        ("[cache.spaces.a]\nrefresh = 5", &["`cache.spaces.a.refresh`", "a word in quotes"]),
+        ("server = 5", &["`server`", "[server]"]),
+        (
+            "[cache.spaces.a.origin_breaker]\nfailures = 3",
+            &["cache.spaces.a.origin_breaker", "`window` is missing"],
+        ),
+        (
+            "[cache.spaces.a]\norigin_breaker = 5",
+            &["`cache.spaces.a.origin_breaker`", "{ failures = 5, window"],
+        ),
+        ("[auth]\ntokens = [\"a\"]", &["`auth.tokens[0]`", "{ name = "]),
         (
             "[server]\nrequest_deadline = \"10s\"\n[cache.spaces.a]\nwait = \"20s\"",
             &["`server.request_deadline`", "cache.spaces.\"a\""],
@@ -51,6 +70,10 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
         let output = run(&["--listen", "127.0.0.1:0"], &[], Some(text));
         refused(&output, 2, named);
         refused(&output, 2, &[".toml"]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        for rust in ["struct", "usize", "u64", "f64"] {
+            assert!(!message.contains(rust), "{rust}: {message}");
+        }
     }
 }
 
@@ -74,6 +97,17 @@ fn a_flag_beats_a_variable_and_a_variable_beats_the_file() {
     refused(&run(&[], &[], Some(file)), 2, &["`file:x`"]);
     refused(&run(&[], &[variable], Some(file)), 2, &["`variable:x`"]);
     refused(&run(&["serve", "--listen", "flag:x"], &[variable], Some(file)), 2, &["`flag:x`"]);
+    refused(&run(&["--listen", "flag:x", "serve"], &[variable], Some(file)), 2, &["`flag:x`"]);
+}
+
+#[test]
+fn an_empty_variable_counts_as_unset() {
+    let empty =
+        ["FOREBAY_LISTEN", "FOREBAY_APP", "FOREBAY_REDIS_URL", "FOREBAY_STORE"].map(|name| (name, ""));
+
+    refused(&run(&[], &empty, Some("listen = \"file:x\"")), 2, &["`file:x`"]);
+    refused(&run(&[], &empty, Some("app = \"A\"")), 2, &["`app`", "\"A\""]);
+    refused(&run(&["--listen", "flag:x"], &[("FOREBAY_CONFIG", "")], None), 2, &["`flag:x`"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod announcement;
 mod auth;
 mod cache;
 mod config;
+mod headers;
 mod health;
 mod ids;
 mod lease;

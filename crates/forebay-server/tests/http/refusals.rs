@@ -1,6 +1,6 @@
 //! What cannot be read or done, each time told as a problem.
 
-use std::{io::Write, net::TcpStream};
+use std::{io::Write, net::TcpStream, time::Duration};
 
 use crate::support::{RawAnswer, Server, exchange};
 
@@ -48,6 +48,8 @@ fn unknown_paths_and_methods_are_problems_too() {
     for (method, path, allow) in allowed {
         let answer = exchange(&server.address, &format!("{method} {path}"), &[], "");
         is_problem(&answer, 405, "method-not-allowed");
+        let detail = "the path does not take this method; the header `Allow` names those that it takes";
+        assert_eq!(answer.json()["detail"], detail);
         assert_eq!(answer.header("allow"), Some(allow));
     }
 }
@@ -162,11 +164,22 @@ fn a_request_keeps_the_id_that_its_client_gave_if_it_is_fit_for_a_log() {
 }
 
 #[test]
-fn a_request_that_takes_too_long_ends() {
+fn a_body_that_takes_too_long_ends() {
     let server = Server::with("[server]\nrequest_deadline = \"300ms\"");
     let mut stream = TcpStream::connect(&server.address).unwrap();
     let head = format!("PUT {ENTRY}?ttl_ms=1000 HTTP/1.1\r\nhost: a\r\nconnection: close");
     stream.write_all(format!("{head}\r\ncontent-length: 10\r\n\r\nhalf").as_bytes()).unwrap();
 
-    is_problem(&RawAnswer::read(&mut stream), 503, "deadline-passed");
+    is_problem(&RawAnswer::read(&mut stream), 408, "request-timeout");
+}
+
+#[test]
+fn a_body_far_too_large_is_refused_before_it_arrives() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(3))).unwrap();
+    let head = format!("PUT {ENTRY}?ttl_ms=1000 HTTP/1.1\r\nhost: a\r\nconnection: close");
+    stream.write_all(format!("{head}\r\ncontent-length: 16777217\r\n\r\nhalf").as_bytes()).unwrap();
+
+    is_problem(&RawAnswer::read(&mut stream), 413, "too-large");
 }

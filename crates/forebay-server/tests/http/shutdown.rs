@@ -76,6 +76,7 @@ fn a_second_signal_ends_at_once() {
 fn a_connection_without_a_request_does_not_hold_the_shutdown_up() {
     let mut server = Server::with("[server]\nshutdown_budget = \"1h\"");
     let _idle = begin(&server, "");
+    let _half = begin(&server, "GET /livez HTTP/1.1\r\nhost: a");
 
     server.signal(SIGTERM);
 
