@@ -143,11 +143,7 @@ fn is_plain(id: &str) -> bool {
 
 #[inline]
 fn are_plain<const N: usize>(block: &[u8; N]) -> bool {
-    let mut suspicions = [0; N];
-    for (suspicion_of, byte) in suspicions.iter_mut().zip(block) {
-        *suspicion_of = suspicion(*byte);
-    }
-    suspicions == [0; N]
+    block.iter().fold(0, |all, byte| all | suspicion(*byte)) == 0
 }
 
 /// Zero for a byte that is certainly plain. `{`, `}` and DEL differ from each other in one bit.
