@@ -147,44 +147,57 @@ impl Options {
 
     /// Refuses options that contradict each other, by name and with the remedy.
     pub(crate) fn check(&self, space: &str) -> Result<(), Error> {
-        let refuse = |why: &str| Err(Error::new(ErrorKind::Config, format!("cache {space:?}: {why}")));
+        match self.contradictions().into_iter().find(|(broken, _)| *broken) {
+            Some((_, why)) => Err(Error::new(ErrorKind::Config, format!("cache {space:?}: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Every rule: whether it is broken, and what is said then.
+    fn contradictions(&self) -> [(bool, &'static str); 11] {
         let short = |life: Duration| life < SHORTEST;
-        if self.version == 0 {
-            return refuse("version is 0; versions count from 1");
-        }
-        if short(self.time_to_live) {
-            return refuse("time_to_live is below a millisecond, so nothing would be stored; give it a life");
-        }
-        if !(0.0..1.0).contains(&self.jitter) {
-            return refuse("jitter must be at least 0 and below 1; it is a share of time_to_live");
-        }
-        if self.absent_for.is_some_and(short) {
-            return refuse("absent_for is below a millisecond; leave it out to remember no absence");
-        }
-        if self.refresh == Refresh::Stale && short(self.stale_for) {
-            return refuse("refresh = stale has nothing to hand out while stale_for is 0; set stale_for");
-        }
-        if self.patience.is_some() && short(self.stale_for) {
-            return refuse("patience has nothing to hand out while stale_for is 0; set stale_for");
-        }
-        if short(self.load_timeout) {
-            return refuse("load_timeout is below a millisecond, so every load would time out");
-        }
-        if self.lease < Duration::from_millis(100) {
-            return refuse("lease is below 100 ms, too short to be renewed in time; 5 s is the default");
-        }
-        if short(self.failure_for) {
-            return refuse("failure_for is below a millisecond; waiters could not hear of a failure");
-        }
-        if self.load_concurrency == Some(0) {
-            return refuse("load_concurrency is 0, so nothing could be loaded; leave it out for no limit");
-        }
-        match self.origin_breaker {
-            Some(rule) if rule.failures == 0 || short(rule.window) || short(rule.pause) => {
-                refuse("origin_breaker needs at least one failure, a window and a pause")
-            }
-            _ => Ok(()),
-        }
+        let breaker = |rule: OriginBreaker| rule.failures == 0 || short(rule.window) || short(rule.pause);
+        let stale = self.refresh == Refresh::Stale;
+        [
+            (self.version == 0, "version is 0; versions count from 1"),
+            (
+                short(self.time_to_live),
+                "time_to_live is below a millisecond, so nothing would be stored; give it a life",
+            ),
+            (
+                !(0.0..1.0).contains(&self.jitter),
+                "jitter must be at least 0 and below 1; it is a share of time_to_live",
+            ),
+            (
+                self.absent_for.is_some_and(short),
+                "absent_for is below a millisecond; leave it out to remember no absence",
+            ),
+            (
+                stale && short(self.stale_for),
+                "refresh = stale has nothing to hand out while stale_for is 0; set stale_for",
+            ),
+            (
+                self.patience.is_some() && short(self.stale_for),
+                "patience has nothing to hand out while stale_for is 0; set stale_for",
+            ),
+            (short(self.load_timeout), "load_timeout is below a millisecond, so every load would time out"),
+            (
+                self.lease < Duration::from_millis(100),
+                "lease is below 100 ms, too short to be renewed in time; 5 s is the default",
+            ),
+            (
+                short(self.failure_for),
+                "failure_for is below a millisecond; waiters could not hear of a failure",
+            ),
+            (
+                self.load_concurrency == Some(0),
+                "load_concurrency is 0, so nothing could be loaded; leave it out for no limit",
+            ),
+            (
+                self.origin_breaker.is_some_and(breaker),
+                "origin_breaker needs at least one failure, a window and a pause",
+            ),
+        ]
     }
 }
 
