@@ -236,19 +236,41 @@ impl Site for Local {
     }
 }
 
-/// Sweeps until shutdown, or until nobody has the `Forebay` any more.
-fn sweep(site: &Arc<Local>) {
-    let (weak, context) = (Arc::downgrade(site), site.shared.context.clone());
-    let Context { clock, tasks, .. } = context;
+/// Sweeps until shutdown, or until neither the `Forebay` nor a cache of it is left.
+fn sweep(site: &Local) {
+    let (memory, leases) = (Arc::downgrade(&site.shared.memory), Arc::downgrade(&site.leases));
+    let Context { clock, tasks, .. } = site.shared.context.clone();
     tasks.clone().spawn(async move {
         loop {
             tokio::select! {
                 () = clock.sleep(SWEEP) => {}
                 () = tasks.stopping() => return,
             }
-            let Some(site) = weak.upgrade() else { return };
-            site.shared.memory.sweep(&clock);
-            site.leases.sweep();
+            let (Some(memory), Some(leases)) = (memory.upgrade(), leases.upgrade()) else { return };
+            memory.sweep(&clock);
+            leases.sweep();
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_has_ended_is_swept_although_only_a_cache_is_left() {
+        let (clock, time) = Clock::manual();
+        let forebay = Forebay::builder("sweep").memory().clock(clock).build().await.unwrap();
+        let cache = forebay.cache::<u64>("numbers", Duration::from_secs(1)).build().unwrap();
+        let memory = forebay.site.shared.memory.clone();
+        drop(forebay);
+        cache.put("a", 1).await.unwrap();
+        assert!(memory.weight() > 0);
+        for _ in 0..4 {
+            tokio::task::yield_now().await;
+            time.advance(SWEEP);
+        }
+        tokio::task::yield_now().await;
+        assert_eq!(memory.weight(), 0);
+    }
 }
