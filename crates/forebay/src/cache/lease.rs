@@ -209,13 +209,12 @@ impl<V: Send + Sync + 'static> Lease<V> {
         self.inner.filled(outcome);
         let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
         let noted = self.end(note).await;
-        if noted != Returned::Lost {
-            self.inner.forget(&self.id.key);
+        if noted == Returned::Lost {
+            return Filled::Lost;
         }
-        match noted {
-            Returned::Lost => Filled::Lost,
-            Returned::Done | Returned::Unavailable => Filled::Unshared,
-        }
+        self.inner.forget(&self.id.key);
+        self.inner.origin_answered(true);
+        Filled::Unshared
     }
 
     async fn end(&mut self, step: Settle) -> Returned {

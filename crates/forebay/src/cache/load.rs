@@ -120,12 +120,13 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     async fn run_loader(&mut self, bulkhead: Option<&Bulkhead>, running: oneshot::Sender<()>) -> Ended<V> {
-        if let Some(Err(retry_after)) = self.inner.breaker.as_ref().map(Breaker::admit) {
-            return Ended::Failed(Failure::Elsewhere(retry_after));
-        }
         let Some(permit) = self.permit(bulkhead).await else { return Ended::Failed(Failure::Overloaded) };
         if !self.flight.is_attached() {
             return Ended::Overtaken;
+        }
+        // Last, as whom the breaker admits as its probe is to report.
+        if let Some(Err(retry_after)) = self.inner.breaker.as_ref().map(Breaker::admit) {
+            return Ended::Failed(Failure::Elsewhere(retry_after));
         }
         let Some(Goal::Load { loader, .. }) = self.goal.take() else {
             return Ended::Failed(Failure::Overloaded);
