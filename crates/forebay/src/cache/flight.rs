@@ -253,9 +253,12 @@ impl<V> State<V> {
 
     fn fail(&self, seat: Seat, failure: Failure) -> Verdict<V> {
         let for_fresh = seat.leads || self.load_began.is_some_and(|began| seat.arrived < began);
-        if !seat.fresh || for_fresh {
-            return self.fallback(seat).unwrap_or(Verdict::Failed(failure));
+        match self.fallback(seat) {
+            Some(stale) => stale,
+            // There is a value to fall back on, but it was read before this caller came: the next flight reads.
+            None if !seat.fresh && self.stale.is_some() => self.next(),
+            None if !seat.fresh || for_fresh => Verdict::Failed(failure),
+            None => self.next(),
         }
-        self.next()
     }
 }

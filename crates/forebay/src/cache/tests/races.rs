@@ -157,6 +157,34 @@ async fn a_fill_on_its_way_goes_on_when_all_who_waited_have_their_value() {
 }
 
 #[tokio::test]
+async fn who_comes_while_a_failing_load_looks_for_its_fallback_gets_the_stale_value_too() {
+    let (common, time) = cache();
+    let gated = Gated::over(common.inner.backend.clone());
+    let behind_gates = gated.clone();
+    let keeps = Options { stale_for: LIFE, ..common.options().clone() };
+    let here = process(&common, keeps, |_| behind_gates);
+    here.put("a", 1).await.unwrap();
+    time.advance(LIFE);
+    let (go, gone) = oneshot::channel::<()>();
+    let failing = here.clone();
+    let early = tokio::spawn(async move {
+        let loader = async move |_: Load<u64>| {
+            gone.await.ok();
+            Err::<u64, &str>("the origin failed")
+        };
+        failing.get_or_load("a", loader).await
+    });
+    settle().await;
+    gated.read.close();
+    go.send(()).unwrap();
+    settle().await;
+    let late = call(&here, 2);
+    settle().await;
+    gated.read.reopen();
+    assert_eq!((*early.await.unwrap().unwrap(), late.await.unwrap()), (1, 1));
+}
+
+#[tokio::test]
 async fn a_renewal_that_is_refused_sends_newcomers_to_the_next_flight() {
     let (common, time) = cache();
     let here = process(&common, common.options().clone(), |store| store);
