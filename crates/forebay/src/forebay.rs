@@ -13,6 +13,7 @@ use crate::{
     error::{Error, ErrorKind},
     key::{App, Keys, Name},
     observe::{Observe, Silent},
+    status::Status,
     sync::Mutex,
     tasks::Tasks,
     wake::Wake,
@@ -49,6 +50,7 @@ impl Forebay {
     pub fn builder(app: impl Into<String>) -> Builder {
         Builder {
             app: app.into(),
+            redis: None,
             // Room for tens of thousands of usual entries, and small beside the service that it serves.
             local_bytes: 64 << 20,
             // As many loads as a database's pool commonly has connections, twice over.
@@ -86,6 +88,11 @@ impl Forebay {
         self.site.shared.memory.weight()
     }
 
+    /// How it stands with its store.
+    pub fn status(&self) -> Status {
+        Status::Memory
+    }
+
     /// Refuses further loads, waits at most `budget` for those that run, then ends them. What is cached can
     /// still be read.
     ///
@@ -111,6 +118,7 @@ impl fmt::Debug for Forebay {
 #[must_use = "a builder does nothing until build()"]
 pub struct Builder {
     app: String,
+    redis: Option<String>,
     local_bytes: u64,
     outage_concurrency: usize,
     clock: Option<Clock>,
@@ -119,8 +127,18 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Keeps everything in this process. Default, and at present the only store.
-    pub fn memory(self) -> Self {
+    /// Keeps everything in this process. Default.
+    pub fn memory(mut self) -> Self {
+        self.redis = None;
+        self
+    }
+
+    /// Shares everything through the Redis or Valkey server at `url`: `redis://`, `rediss://` for TLS, or
+    /// `redis+cluster://` with the addresses of some nodes, separated by commas.
+    ///
+    /// A server that cannot be reached is no error: it is used once it can be.
+    pub fn redis(mut self, url: impl Into<String>) -> Self {
+        self.redis = Some(url.into());
         self
     }
 

@@ -10,7 +10,7 @@
 //! | 5 | [`cache`] | two levels, one load per miss |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
 //! | 1 | `expiring` | the map with deadlines under every memory backend |
-//! | 0 | [`clock`], [`codec`], [`dice`], [`key`], [`observe`], [`Subject`], [`Error`], … | values and the world |
+//! | 0 | [`clock`], [`codec`], [`dice`], [`key`], [`observe`], [`status`], [`Subject`], [`Error`], … | values and the world |
 
 pub mod cache;
 pub mod clock;
@@ -24,6 +24,7 @@ mod forebay;
 mod hash;
 pub mod key;
 pub mod observe;
+pub mod status;
 mod subject;
 mod sync;
 mod tasks;

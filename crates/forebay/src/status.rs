@@ -1,0 +1,36 @@
+//! How a `Forebay` stands with its store, as figures for an operator.
+
+use std::time::Duration;
+
+/// How a `Forebay` stands with its store; made by [`Forebay::status`](crate::Forebay::status).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// Everything is kept in this process.
+    Memory,
+    /// Everything is shared through Redis.
+    Redis(RedisStatus),
+}
+
+/// How a `Forebay` stands with Redis.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RedisStatus {
+    /// Whether every node can be asked.
+    pub usable: bool,
+    /// Why one of them cannot; no part of the address or the credentials.
+    pub reason: Option<String>,
+    /// Commands sent and not answered yet.
+    pub in_flight: usize,
+    /// Whether this process hears the others' invalidations.
+    pub hears: bool,
+    /// How long it may serve from process memory what another process has invalidated, at most, while Redis
+    /// can be asked.
+    pub staleness_bound: Duration,
+    /// How often it may have missed an invalidation, and so has stopped trusting its memory.
+    pub gaps: u64,
+    /// How many changes Redis has not confirmed.
+    pub deferred: usize,
+    /// For how long the oldest of them has been waiting.
+    pub deferred_for: Duration,
+}
