@@ -1,0 +1,16 @@
+//! Real Redis servers for tests, on free ports of this machine, gone with the process that started them.
+//!
+//! Whatever goes wrong here fails the test that asked for it, so that nothing returns an error: it panics.
+
+mod connection;
+mod launch;
+mod patience;
+mod port;
+mod process;
+mod redis;
+mod reply;
+mod spawner;
+mod stats;
+
+pub use redis::Redis;
+pub use reply::Reply;

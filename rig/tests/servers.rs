@@ -1,0 +1,118 @@
+//! The servers of the rig as tests use them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use forebay_rig::{Redis, Reply};
+use tempfile::TempDir;
+
+const SOON: Duration = Duration::from_secs(10);
+
+#[test]
+fn a_server_dies_with_its_process_even_if_that_is_killed() {
+    // What a killed process leaves in its folder for temporary files goes with this one.
+    let folder = TempDir::new().unwrap();
+    let (mut holder, server) = hold(&folder);
+    assert!(alive(&server));
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    assert!((0..500).any(|_| {
+        thread::sleep(Duration::from_millis(10));
+        !alive(&server)
+    }));
+}
+
+#[test]
+fn a_server_outlives_the_thread_that_started_it() {
+    let server = thread::spawn(Redis::start).join().unwrap();
+    // Gives a signal the time to arrive.
+    thread::sleep(Duration::from_millis(50));
+    assert!(server.answers(SOON));
+}
+
+#[test]
+fn a_dropped_server_is_gone() {
+    let server = Redis::start();
+    let pid = server.pid().to_string();
+    assert!(alive(&pid));
+    drop(server);
+    assert!(!alive(&pid));
+}
+
+#[test]
+fn a_killed_server_stays_dead_until_it_is_restarted_empty_in_its_place() {
+    let server = Redis::start();
+    let (url, pid) = (server.url(), server.pid());
+    assert_eq!(server.call(&["SET", "key", "value"]), "OK");
+    server.kill();
+    assert!(!server.answers(SOON));
+    server.restart();
+    assert_eq!((server.url(), server.call(&["DBSIZE"])), (url, "0".into()));
+    assert_ne!(server.pid(), pid);
+}
+
+#[test]
+fn a_paused_server_is_silent_until_it_is_resumed() {
+    let server = Redis::start();
+    server.pause();
+    assert!(!server.answers(Duration::from_millis(200)));
+    server.resume();
+    assert!(server.answers(SOON));
+}
+
+#[test]
+fn a_paused_server_can_be_restarted() {
+    let server = Redis::start();
+    server.pause();
+    server.restart();
+    assert!(server.answers(SOON));
+}
+
+#[test]
+fn arguments_reach_the_server() {
+    let server = Redis::with(&["--maxmemory", "3mb"]);
+    assert_eq!(server.call(&["CONFIG", "GET", "maxmemory"]), "maxmemory\n3145728");
+}
+
+#[test]
+fn bytes_are_sent_and_answered_as_they_are() {
+    let server = Redis::start();
+    let bytes = b"\r\n\0\xff$-1\r\n";
+    assert_eq!(server.raw(&[b"SET", bytes, bytes]), Reply::Status("OK".into()));
+    assert_eq!(server.raw(&[b"GET", bytes]), Reply::Bytes(bytes.into()));
+    assert!(server.call(&["INCR"]).starts_with("-ERR wrong number of arguments"));
+}
+
+#[test]
+fn calls_are_counted_by_command() {
+    let server = Redis::start();
+    let before = (server.script_calls(), server.calls("get"), server.commands_processed());
+    server.call(&["EVAL", "return redis.call('GET', KEYS[1])", "1", "key"]);
+    let hash = server.call(&["SCRIPT", "LOAD", "return 1"]);
+    server.call(&["EVALSHA", &hash, "0"]);
+    assert_eq!((server.script_calls(), server.calls("GET")), (before.0 + 2, before.1 + 1));
+    assert_eq!(server.calls("script|load"), 1);
+    assert!(server.commands_processed() >= before.2 + 3);
+}
+
+/// A process that holds a server, and the process id of that server.
+fn hold(temporary: &TempDir) -> (Child, String) {
+    let mut hold = Command::new(env!("CARGO_BIN_EXE_forebay-rig-hold"));
+    let mut holder = hold.env("TMPDIR", temporary.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut server = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut server).unwrap();
+    (holder, server.trim_end().to_owned())
+}
+
+/// Whether the process runs. One that has ended may wait long to be reaped by whom it was left to.
+fn alive(pid: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !status.is_empty() && !status.contains(") Z ")
+}
