@@ -3,6 +3,7 @@
 //! Whatever goes wrong here fails the test that asked for it, so that nothing returns an error: it panics.
 
 mod connection;
+mod keys;
 mod launch;
 mod patience;
 mod port;

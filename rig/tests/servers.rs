@@ -82,6 +82,19 @@ fn arguments_reach_the_server() {
 }
 
 #[test]
+fn ageing_ends_the_keys_whose_time_is_over_and_shortens_the_rest() {
+    let server = Redis::start();
+    server.call(&["SET", "short", "value", "EX", "60"]);
+    server.call(&["SET", "long", "value", "EX", "3600"]);
+    server.call(&["SET", "forever", "value"]);
+    server.age(Duration::from_secs(60));
+    assert_eq!(server.call(&["MGET", "short", "long", "forever"]), "(nil)\nvalue\nvalue");
+    let Reply::Int(left) = server.raw(&[b"PTTL", b"long"]) else { panic!("no number") };
+    assert!((3_500_000..=3_540_000).contains(&left), "{left}");
+    assert_eq!(server.keys_without_expiry(), ["forever"]);
+}
+
+#[test]
 fn bytes_are_sent_and_answered_as_they_are() {
     let server = Redis::start();
     let bytes = b"\r\n\0\xff$-1\r\n";
