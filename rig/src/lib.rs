@@ -2,6 +2,7 @@
 //!
 //! Whatever goes wrong here fails the test that asked for it, so that nothing returns an error: it panics.
 
+mod cluster;
 mod connection;
 mod keys;
 mod launch;
@@ -13,5 +14,6 @@ mod reply;
 mod spawner;
 mod stats;
 
+pub use cluster::Cluster;
 pub use redis::Redis;
 pub use reply::Reply;

@@ -76,6 +76,8 @@ impl Redis {
 
     /// Replaces the server, running or dead, by an empty one on the same port.
     ///
+    /// A node keeps its place in its cluster.
+    ///
     /// # Panics
     ///
     /// If the new one does not answer within ten seconds.

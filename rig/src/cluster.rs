@@ -1,0 +1,82 @@
+//! A cluster of three masters without replicas.
+
+use std::time::Duration;
+
+use crate::{patience::within, redis::Redis, stats::field};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The first and the last slot of each node, together all 16384.
+const SLOTS: [[&str; 2]; 3] = [["0", "5460"], ["5461", "10922"], ["10923", "16383"]];
+
+const SETTINGS: &[&str] = &["--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1"];
+
+/// A cluster of one's own, which ends as [`Redis`] does.
+#[derive(Debug)]
+pub struct Cluster {
+    nodes: Vec<Redis>,
+}
+
+impl Cluster {
+    /// Starts three nodes and waits until each of them knows a node for every slot, which takes about two seconds.
+    ///
+    /// # Panics
+    ///
+    /// If they do not agree within twenty seconds.
+    pub fn start() -> Self {
+        let nodes = SLOTS.iter().map(|&[first, last]| {
+            let node = Redis::with(SETTINGS);
+            node.reply(&["CLUSTER", "ADDSLOTSRANGE", first, last]).granted();
+            node
+        });
+        let cluster = Self { nodes: nodes.collect() };
+        cluster.meet();
+        cluster.settle();
+        cluster
+    }
+
+    /// Waits until each node knows a node for every slot, as after a restart of one of them.
+    ///
+    /// # Panics
+    ///
+    /// If they do not agree within twenty seconds.
+    pub fn settle(&self) {
+        let agreed = within(PATIENCE, || self.nodes.iter().all(knows_every_slot).then_some(()));
+        assert!(agreed.is_some(), "no cluster:\n{}", self.nodes[0].call(&["CLUSTER", "NODES"]));
+    }
+
+    /// The address as clients take it.
+    pub fn url(&self) -> String {
+        let nodes = self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port()));
+        format!("redis+cluster://{}", nodes.collect::<Vec<_>>().join(","))
+    }
+
+    /// The nodes, in the order of their slots.
+    pub fn nodes(&self) -> &[Redis] {
+        &self.nodes
+    }
+
+    /// Ages the keys of every node, one node after the other, as [`Redis::age`] does.
+    pub fn age(&self, time: Duration) {
+        for node in &self.nodes {
+            node.age(time);
+        }
+    }
+
+    /// The keys of every node that would stay for ever.
+    pub fn keys_without_expiry(&self) -> Vec<String> {
+        self.nodes.iter().flat_map(Redis::keys_without_expiry).collect()
+    }
+
+    /// Introduces each node to each other, as hearsay about a third would take seconds more.
+    fn meet(&self) {
+        for (first, second) in [(0, 1), (0, 2), (1, 2)] {
+            let port = self.nodes[second].port().to_string();
+            self.nodes[first].reply(&["CLUSTER", "MEET", "127.0.0.1", &port]).granted();
+        }
+    }
+}
+
+fn knows_every_slot(node: &Redis) -> bool {
+    field(&node.call(&["CLUSTER", "INFO"]), "cluster_state") == Some("ok")
+}

@@ -1,0 +1,48 @@
+//! The cluster of the rig as tests use it.
+
+use std::time::Duration;
+
+use forebay_rig::{Cluster, Redis};
+
+#[test]
+fn each_key_is_taken_by_one_node_and_each_node_takes_some() {
+    let cluster = Cluster::start();
+    for number in 0..50 {
+        let takes = |node: &&Redis| node.call(&["SET", &format!("key {number}"), "value"]) == "OK";
+        assert_eq!(cluster.nodes().iter().filter(takes).count(), 1);
+    }
+    assert!(cluster.nodes().iter().all(|node| node.call(&["DBSIZE"]) != "0"));
+}
+
+#[test]
+fn the_address_names_every_node() {
+    let cluster = Cluster::start();
+    let [a, b, c] = [0, 1, 2].map(|node| cluster.nodes()[node].url().replace("redis://", ""));
+    assert_eq!(cluster.url(), format!("redis+cluster://{a},{b},{c}"));
+}
+
+#[test]
+fn keys_age_on_every_node() {
+    let cluster = Cluster::start();
+    for number in 0..50 {
+        for node in cluster.nodes() {
+            node.call(&["SET", &format!("short {number}"), "value", "EX", "60"]);
+            node.call(&["SET", &format!("forever {number}"), "value"]);
+        }
+    }
+    cluster.age(Duration::from_secs(60));
+    assert_eq!(cluster.keys_without_expiry().len(), 50);
+    let left = cluster.nodes().iter().map(|node| node.call(&["DBSIZE"]).parse::<usize>());
+    assert_eq!(left.sum::<Result<usize, _>>(), Ok(50));
+}
+
+#[test]
+fn a_node_that_is_restarted_is_empty_and_keeps_its_slots() {
+    let cluster = Cluster::start();
+    // The slot of `foo` is 12182.
+    let set = |value| cluster.nodes()[2].call(&["SET", "foo", value, "GET"]);
+    assert_eq!([set("first"), set("second")], ["(nil)", "first"]);
+    cluster.nodes()[2].restart();
+    cluster.settle();
+    assert_eq!(set("third"), "(nil)");
+}
