@@ -6,7 +6,10 @@ use proc_macro2::{TokenStream, TokenTree};
 
 /// From the ground up; `lib.rs` is above all. A new module gets its place here.
 const FLOORS: [&[&str]; 8] = [
-    &["clock", "codec", "counter", "dice", "error", "hash", "key", "observe", "status", "subject", "sync", "tasks"],
+    &[
+        "clock", "codec", "counter", "dice", "error", "hash", "key", "observe", "status", "subject", "sync",
+        "tasks",
+    ],
     &["expiring", "redis"],
     &["context", "wake"],
     &["bus"],
