@@ -7,6 +7,7 @@
 //! | floor | modules | what they are |
 //! |---|---|---|
 //! | 7 | [`Forebay`] | opens the store, hands out primitives, shuts down |
+//! | 7 | `testing` (a feature) | puts faults between a program and its Redis |
 //! | 5 | [`cache`] | two levels, one load per miss |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
 //! | 1 | `expiring` | the map with deadlines under every memory backend |
@@ -28,6 +29,8 @@ pub mod status;
 mod subject;
 mod sync;
 mod tasks;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod wake;
 
 pub use self::{

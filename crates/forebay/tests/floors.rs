@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 8] = [
     &["filter", "limiter", "lock", "once", "unique"],
     &["cache", "health"],
     &["http"],
-    &["forebay"],
+    &["forebay", "testing"],
 ];
 
 /// The floors whose modules may import each other.
