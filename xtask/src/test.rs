@@ -19,12 +19,14 @@ use crate::{
 const STEPS: &[Step] = &[
     Step::own("packages", "installs missing Debian packages, or says what to type", packages::ensure),
     Step::cargo("format", "fmt --all --check"),
-    Step::cargo("lints", "clippy --workspace --all-targets --locked -- -D warnings"),
-    Step::tests("tests", "test --workspace --locked --no-fail-fast").env("FOREBAY_STORE", "memory"),
+    Step::cargo("lints", "clippy --workspace --all-targets --all-features --locked -- -D warnings"),
+    Step::tests("tests", "test --workspace --all-features --locked --no-fail-fast")
+        .env("FOREBAY_STORE", "memory"),
     Step::tests("models", "test -p forebay --lib --locked models")
         .env("RUSTFLAGS", "--cfg forebay_shuttle")
         .target("shuttle"),
-    Step::cargo("docs", "doc --workspace --no-deps --locked").env("RUSTDOCFLAGS", "-D warnings"),
+    Step::cargo("docs", "doc --workspace --all-features --no-deps --locked")
+        .env("RUSTDOCFLAGS", "-D warnings"),
     Step::own("readme", "runs the shell blocks of README.md", readme::run),
 ];
 
