@@ -6,7 +6,7 @@ use forebay::Forebay;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, Store},
     middleware::Tokens,
     spaces::Spaces,
 };
@@ -27,14 +27,17 @@ pub(crate) type Shared = Arc<App>;
 impl App {
     /// Opens the store and makes the declared spaces.
     pub(crate) async fn start(config: &Config) -> Result<Shared, ConfigError> {
-        let mut builder = Forebay::builder(&config.app).memory();
+        let mut builder = Forebay::builder(&config.app);
+        if let Store::Redis { url, .. } = &config.store {
+            builder = builder.redis(url.expose());
+        }
         if let Some(bytes) = config.cache.local_bytes {
             builder = builder.local_bytes(bytes);
         }
         if let Some(loads) = config.cache.outage_concurrency {
             builder = builder.outage_concurrency(loads);
         }
-        let forebay = builder.build().await.map_err(|error| config.refuse(format!("`app`: {error}")))?;
+        let forebay = builder.build().await.map_err(|error| config.store.refuse(&error))?;
         let spaces = Spaces::declare(forebay.clone(), config)?;
         Ok(Arc::new(Self {
             forebay,

@@ -2,10 +2,10 @@
 
 use std::{fs, path::Path};
 
-use serde::{Deserialize, de::IgnoredAny};
+use serde::Deserialize;
 use serde_path_to_error::Segment;
 
-use super::{Auth, Cache, ConfigError, Server};
+use super::{Auth, Cache, ConfigError, Server, redis::Redis};
 
 /// The settings as they are written. See the struct of each table.
 #[derive(Debug, Default, Deserialize)]
@@ -13,8 +13,7 @@ use super::{Auth, Cache, ConfigError, Server};
 pub(super) struct File {
     pub(super) app: Option<String>,
     pub(super) listen: Option<String>,
-    /// Read only to be refused: see [`Flags::refuse_redis`](super::Flags::refuse_redis).
-    pub(super) redis: Option<IgnoredAny>,
+    pub(super) redis: Redis,
     pub(super) server: Server,
     pub(super) cache: Cache,
     pub(super) auth: Auth,
@@ -28,7 +27,7 @@ impl File {
         Self::parse(&text).map_err(refuse)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let toml = toml::Deserializer::parse(text).map_err(|error| error.to_string())?;
         serde_path_to_error::deserialize(toml).map_err(|error| explain(&error))
     }

@@ -7,7 +7,7 @@ use clap::{
     builder::{OsStringValueParser, TypedValueParser},
 };
 
-use super::{ConfigError, file::File};
+use super::redis::Url;
 
 /// Flags, before the verb or after it, each with its variable.
 #[derive(Debug, Default, Args)]
@@ -24,13 +24,14 @@ pub(crate) struct Flags {
     #[arg(long, global = true, env = "FOREBAY_APP", value_name = "NAME")]
     pub(super) app: Option<String>,
 
-    /// Redis to keep everything in; this version knows only the memory store
+    /// Redis to share everything through, such as redis://127.0.0.1:6379 [default: none, everything stays in
+    /// this process]. Other users of this machine can read a password in a flag, but not in the variable
     #[arg(long, global = true, env = "FOREBAY_REDIS_URL", value_name = "URL", hide_env_values = true)]
-    redis: Option<String>,
+    pub(super) redis: Option<Url>,
 
-    /// Forces a store, whatever else is configured: `memory`
+    /// Forces a store, whatever else is configured: `memory` or `redis`
     #[arg(long, global = true, env = "FOREBAY_STORE", value_name = "STORE")]
-    store: Option<String>,
+    pub(super) store: Option<String>,
 }
 
 /// Takes an empty path too, which clap's own parser refuses.
@@ -46,27 +47,8 @@ impl Flags {
             config: self.config.filter(|path| !path.as_os_str().is_empty()),
             listen: named(self.listen),
             app: named(self.app),
-            redis: named(self.redis),
+            redis: self.redis.filter(|url| !url.is_empty()),
             store: named(self.store),
         }
-    }
-
-    /// Refuses every setting that asks for Redis, unless `FOREBAY_STORE=memory` overrides them all.
-    pub(super) fn refuse_redis(&self, file: &File) -> Result<(), ConfigError> {
-        match self.store.as_deref() {
-            Some("memory") => return Ok(()),
-            Some(other) => {
-                let message = "this version knows only the memory store; set it to `memory` or leave it out";
-                return Err(ConfigError(format!("FOREBAY_STORE (or --store) is `{other}`: {message}")));
-            }
-            None => {}
-        }
-        let setting = match (&self.redis, &file.redis, &self.config) {
-            (Some(_), ..) => "FOREBAY_REDIS_URL (or --redis)".to_owned(),
-            (None, Some(_), Some(path)) => format!("{}: `redis`", path.display()),
-            (None, ..) => return Ok(()),
-        };
-        let remedy = "leave it out, or set FOREBAY_STORE=memory to override it";
-        Err(ConfigError(format!("{setting}: this version knows only the memory store; {remedy}")))
     }
 }

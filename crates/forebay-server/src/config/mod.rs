@@ -9,15 +9,20 @@ mod file;
 mod flags;
 mod listen;
 mod period;
+mod redis;
 mod server;
+mod store;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use forebay::key::App;
 
 pub(crate) use auth::{Auth, Hash, Scope};
 pub(crate) use cache::{Cache, Space};
 use file::File;
 pub(crate) use flags::Flags;
 use server::Server;
+pub(crate) use store::Store;
 
 const APP: &str = "forebay";
 const LISTEN: &str = "127.0.0.1:7340";
@@ -32,6 +37,7 @@ pub(crate) struct Config {
     pub(crate) app: String,
     /// Where to listen: `--listen`, `FOREBAY_LISTEN`, `listen`. Default: `127.0.0.1:7340`.
     pub(crate) listen: Vec<SocketAddr>,
+    pub(crate) store: Store,
     pub(crate) server: Server,
     pub(crate) cache: Cache,
     pub(crate) auth: Auth,
@@ -51,11 +57,12 @@ impl Config {
             Some(path) => File::read(path)?,
             None => File::default(),
         };
-        flags.refuse_redis(&file)?;
+        let store = Store::choose(&flags, &file)?;
         let listen = flags.listen.or(file.listen).unwrap_or_else(|| LISTEN.to_owned());
         let config = Self {
             app: flags.app.or(file.app).unwrap_or_else(|| APP.to_owned()),
             listen: listen::resolve(&listen)?,
+            store,
             server: file.server,
             cache: file.cache,
             auth: file.auth,
@@ -66,6 +73,7 @@ impl Config {
     }
 
     fn check(&self, listen: &str) -> Result<(), ConfigError> {
+        App::new(&self.app).map_err(|error| self.refuse(format!("`app`: {error}")))?;
         self.auth.check().map_err(|message| self.refuse(message))?;
         if self.auth.tokens.is_empty() {
             listen::require_loopback(listen, &self.listen)?;

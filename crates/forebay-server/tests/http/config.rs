@@ -20,7 +20,7 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
         |name: &str, hash: &str| format!("{{ name = \"{name}\", sha256 = \"{hash}\", scopes = [\"data\"] }}");
     let tokens = |tokens: &[String]| format!("[auth]\ntokens = [{}]", tokens.join(", "));
     let (one, two) = ("1".repeat(64), "2".repeat(64));
-    let settings: [(&str, &[&str]); 29] = [
+    let settings: [(&str, &[&str]); 31] = [
         ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
         (
             "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
@@ -57,7 +57,9 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
             "[server]\nrequest_deadline = \"10s\"\n[cache.spaces.a]\nwait = \"20s\"",
             &["`server.request_deadline`", "cache.spaces.\"a\""],
         ),
-        ("[redis]\nurl = \"redis://a\"", &["`redis`", "memory store"]),
+        ("[redis]\nurl = 5", &["`redis.url`", "a string"]),
+        ("[redis]\nurls = \"redis://a\"", &["unknown setting `redis.urls`", "`url`"]),
+        ("redis = \"redis://a\"", &["`redis`", "[redis]"]),
         ("app = \"Not a name\"", &["`app`"]),
         ("app = ", &["line 1"]),
         (&tokens(&[token("a", "12")]), &["`auth.tokens[0].sha256`", "sha256sum"]),
@@ -83,9 +85,8 @@ fn flags_and_variables_that_cannot_be_used_are_refused() {
     refused(&run(&["--listen", "a"], &[], None), 2, &["`a`", "127.0.0.1:7340", "--listen"]);
     refused(&run(&["--config", "/none.toml"], &[], None), 2, &["/none.toml", "--config"]);
     refused(&run(&[], &[("FOREBAY_CONFIG", "/none.toml")], None), 2, &["/none.toml"]);
-    refused(&run(&[], &[("FOREBAY_STORE", "redis")], None), 2, &["FOREBAY_STORE", "`redis`", "memory"]);
-    refused(&run(&[], &[("FOREBAY_REDIS_URL", "redis://secret")], None), 2, &["FOREBAY_REDIS_URL", "memory"]);
-    refused(&run(&["--redis", "redis://a"], &[], None), 2, &["--redis", "memory"]);
+    refused(&run(&[], &[("FOREBAY_STORE", "disk")], None), 2, &["FOREBAY_STORE", "`disk`", "`redis`"]);
+    refused(&run(&["--store", "redis"], &[], None), 2, &["--store", "FOREBAY_REDIS_URL", "[redis]"]);
     refused(&run(&[], &[("RUST_LOG", "a=b=c")], None), 2, &["RUST_LOG", "a=b=c"]);
 }
 

@@ -33,10 +33,17 @@ impl Server {
 
     /// Starts a server with these settings in its file.
     pub(crate) fn with(settings: &str) -> Self {
+        Self::given(&[], &[], settings)
+    }
+
+    /// Starts a server with these arguments, variables and settings.
+    pub(crate) fn given(arguments: &[&str], variables: &[(&str, &str)], settings: &str) -> Self {
         let file = settings_file(settings);
         let mut child = command()
             .args(["--listen", "127.0.0.1:0", "--config"])
             .arg(file.path())
+            .args(arguments)
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
