@@ -28,9 +28,17 @@ impl File {
     }
 
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let toml = toml::Deserializer::parse(text).map_err(|error| error.to_string())?;
+        let toml = toml::Deserializer::parse(text).map_err(|error| unreadable(text, &error))?;
         serde_path_to_error::deserialize(toml).map_err(|error| explain(&error))
     }
+}
+
+/// Where the text is no TOML, without that text: it could hold a password.
+fn unreadable(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
+    format!("line {line}, column {column}: {}", error.message())
 }
 
 fn explain(error: &serde_path_to_error::Error<toml::de::Error>) -> String {
@@ -114,6 +122,14 @@ mod tests {
         let refusal = File::parse("[server]\nzzz = 1").unwrap_err();
 
         assert_eq!(refusal, "unknown setting `server.zzz`; known here: shutdown_budget, request_deadline");
+    }
+
+    #[test]
+    fn says_where_the_text_is_no_toml_without_showing_it() {
+        let refusal = File::parse("[redis]\nurl = redis://web:secret@host").unwrap_err();
+
+        assert!(refusal.starts_with("line 2, column 7: "), "{refusal}");
+        assert!(!refusal.contains("secret"), "{refusal}");
     }
 
     #[test]
