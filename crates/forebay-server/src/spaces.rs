@@ -1,4 +1,5 @@
-//! The spaces of this server: the declared ones from the start, others from the first call that may store in them.
+//! The spaces of this server: the declared ones from the start, others from the first call that may store in them,
+//! or, on a store that is shared, may find something there.
 
 use std::{
     collections::HashMap,
@@ -34,6 +35,8 @@ pub(crate) struct Spaces {
     forebay: Forebay,
     made: RwLock<HashMap<String, Space>>,
     most: usize,
+    /// Whether other servers store here too.
+    shared: bool,
     undeclared: config::Space,
 }
 
@@ -50,12 +53,17 @@ impl Spaces {
             forebay,
             most: made.len() + UNDECLARED,
             made: RwLock::new(made),
+            shared: config.store.is_shared(),
             undeclared: config::Space::undeclared(config.undeclared_wait()),
         })
     }
 
-    /// The space called `name`, if it is there.
+    /// The space called `name`, if it can hold anything: on a store that is shared any can.
     pub(crate) fn known(&self, name: &str) -> Result<Option<Space>, Problem> {
+        if self.shared { self.made(name).map(Some) } else { self.found(name) }
+    }
+
+    fn found(&self, name: &str) -> Result<Option<Space>, Problem> {
         let space = self.made.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         if space.is_none() {
             Name::new(name).map_err(refused)?;
@@ -65,7 +73,7 @@ impl Spaces {
 
     /// The space called `name`, made now if it is new.
     pub(crate) fn made(&self, name: &str) -> Result<Space, Problem> {
-        if let Some(space) = self.known(name)? {
+        if let Some(space) = self.found(name)? {
             return Ok(space);
         }
         let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
@@ -99,5 +107,23 @@ fn refused(error: Error) -> Problem {
     match error.kind() {
         ErrorKind::Config => Problem::new(Kind::InvalidSpace, error.to_string()),
         _ => Problem::from(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    async fn spaces(shared: bool) -> Spaces {
+        let config = Config::load(Flags::default()).unwrap();
+        let forebay = Forebay::builder("spaces").memory().build().await.unwrap();
+        Spaces { shared, ..Spaces::declare(forebay, &config).unwrap() }
+    }
+
+    #[tokio::test]
+    async fn a_space_that_is_new_here_can_hold_what_other_servers_stored() {
+        assert!(spaces(true).await.known("new").unwrap().is_some());
+        assert!(spaces(false).await.known("new").unwrap().is_none());
     }
 }

@@ -48,6 +48,11 @@ impl Store {
             Self::Redis { setting, .. } => ConfigError(format!("{setting}: {why}")),
         }
     }
+
+    /// What other servers write can be read here.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Self::Redis { .. })
+    }
 }
 
 #[cfg(test)]
