@@ -24,6 +24,9 @@ use crate::{
     extract::{self, FOREBAY_LEASE, HeldToken, KnownTarget, Query, Target},
 };
 
+/// When to try a renewal again that Redis did not answer: soon, since the lease runs out meanwhile.
+const RENEW_AGAIN: Duration = Duration::from_secs(1);
+
 const FOREBAY_LEASE_MS: HeaderName = HeaderName::from_static("forebay-lease-ms");
 
 /// Answers the value, or grants the lease to load it, or waits for whoever has it.
@@ -125,8 +128,15 @@ pub(crate) async fn renew(
     let asked: AskedAgain = extract::json(body, &headers).await?;
     let space = space.ok_or_else(unchanged)?;
     let life = asked.life(&space)?;
-    settled(space.cache.resume(&id, token).renew(life).await)?;
-    Ok(answer::json(&json!({ "lease_ms": millis(life) })))
+    match space.cache.resume(&id, token).renew(life).await {
+        Returned::Done => Ok(answer::json(&json!({ "lease_ms": millis(life) }))),
+        Returned::Lost => Err(unchanged()),
+        Returned::Unavailable => {
+            let problem =
+                Problem::new(Kind::RedisUnavailable, "the lease may still be held, for as long as before");
+            Err(problem.retry_after(RENEW_AGAIN))
+        }
+    }
 }
 
 /// Ends the lease without a value; with `failed=1` the origin is then left alone for a moment.
@@ -137,15 +147,10 @@ pub(crate) async fn give_back(
 ) -> Result<StatusCode, Problem> {
     let failed = Query::read(&uri, &["failed"])?.flag("failed")?;
     let lease = space.ok_or_else(unchanged)?.cache.resume(&id, token);
-    settled(if failed { lease.fail().await } else { lease.release().await })?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-fn settled(returned: Returned) -> Result<(), Problem> {
-    match returned {
-        Returned::Done => Ok(()),
+    match if failed { lease.fail().await } else { lease.release().await } {
+        // Where Redis did not answer, nothing is left for the client to do: the lease ends with its life.
+        Returned::Done | Returned::Unavailable => Ok(StatusCode::NO_CONTENT),
         Returned::Lost => Err(unchanged()),
-        Returned::Unavailable => Err(Problem::new(Kind::RedisUnavailable, "the lease may still be held")),
     }
 }
 
