@@ -175,3 +175,8 @@ pub(super) fn stored() -> Response {
 pub(super) fn json(members: &Value) -> Response {
     ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], members.to_string()).into_response()
 }
+
+/// `span` as a number in JSON.
+pub(super) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

@@ -2,12 +2,12 @@
 
 use axum::{
     extract::State,
-    http::{StatusCode, Uri},
+    http::Uri,
     response::{IntoResponse, Response},
 };
 use serde_json::json;
 
-use super::answer;
+use super::{answer, readiness::Report};
 use crate::{app::Shared, error::Problem, extract::Query};
 
 /// Answers as long as anything does.
@@ -16,20 +16,11 @@ pub(crate) async fn alive(uri: Uri) -> Result<Response, Problem> {
     Ok(answer::json(&json!({ "status": "alive" })))
 }
 
-/// Answers 503 as soon as a shutdown begins. With `?verbose` it lists how each component is.
+/// Answers 503 as soon as a shutdown begins, and otherwise what keeps it from serving well. With `?verbose`
+/// it adds the figures of each component.
 pub(crate) async fn ready(State(app): State<Shared>, uri: Uri) -> Result<Response, Problem> {
     let verbose = uri.query() == Some("verbose") || Query::read(&uri, &["verbose"])?.flag("verbose")?;
-    let (code, status) = if app.draining.is_cancelled() {
-        (StatusCode::SERVICE_UNAVAILABLE, "down")
-    } else {
-        (StatusCode::OK, "ready")
-    };
-    let mut members = json!({ "status": status });
-    if verbose {
-        members["components"] = json!({
-            "server": { "status": status },
-            "store": { "status": "ready", "kind": "memory" },
-        });
-    }
-    Ok((code, answer::json(&members)).into_response())
+    let report = Report::of(&app.forebay.status(), app.draining.is_cancelled());
+    let report = if verbose { report } else { report.in_short() };
+    Ok((report.code(), answer::json(&json!(report))).into_response())
 }

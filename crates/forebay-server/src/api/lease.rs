@@ -13,7 +13,7 @@ use forebay::cache::{Filled, Lease, Loaded, Lookup, Returned};
 use serde_json::json;
 
 use super::{
-    answer::{self, Outcome},
+    answer::{self, Outcome, millis},
     asked::{Asked, AskedAgain},
     written::Written,
 };
@@ -161,8 +161,4 @@ fn unchanged() -> Problem {
 fn lost(consequence: &str) -> Problem {
     let detail = format!("it ended, or the id was invalidated or put meanwhile; {consequence}");
     Problem::new(Kind::LeaseLost, detail)
-}
-
-fn millis(life: Duration) -> u64 {
-    u64::try_from(life.as_millis()).unwrap_or(u64::MAX)
 }

@@ -5,4 +5,5 @@ mod asked;
 pub(crate) mod cache;
 pub(crate) mod health;
 pub(crate) mod lease;
+mod readiness;
 mod written;
