@@ -1,4 +1,4 @@
-//! The products as the program sees them: everything in it that has to do with Forebay.
+//! The products as the program sees them: everything in it that caches.
 
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
@@ -32,11 +32,12 @@ impl Catalog {
     pub(crate) async fn product(
         &self,
         id: u32,
-        timing: Timing,
+        timing: &Timing,
     ) -> Result<Option<Arc<Product>>, LoadError<sqlx::Error>> {
         let database = self.database.clone();
-        let load = async move |_| timing.query(database.product(id)).await;
-        self.products.find_or_load(id.to_string(), load).await
+        let timed = timing.clone();
+        let load = async move |_| timed.query(database.product(id)).await;
+        timing.read(self.products.find_or_load(id.to_string(), load)).await
     }
 
     /// Returns whether there is such a product.

@@ -25,7 +25,7 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{catalog::Catalog, database::Database};
+use crate::{catalog::Catalog, database::Database, timing::Outcomes};
 
 /// How long running requests and loads may take to end once the program is asked to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -62,7 +62,7 @@ async fn run(flags: Flags) -> Result<()> {
     let database = Database::open(&path).await.with_context(|| {
         format!("cannot use {} as the catalog; choose another file with --database", path.display())
     })?;
-    let forebay = Forebay::builder("shop").memory().build().await?;
+    let forebay = Forebay::builder("shop").memory().observe(Outcomes).build().await?;
     let catalog = Catalog::new(&forebay, database.clone())?;
 
     announce(listener.local_addr()?, &path);

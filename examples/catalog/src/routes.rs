@@ -32,7 +32,7 @@ pub(crate) fn router(catalog: Catalog) -> Router {
 async fn product(State(catalog): State<Catalog>, id: Id) -> Result<impl IntoResponse, Problem> {
     let Path(id) = id?;
     let timing = Timing::start();
-    let found = catalog.product(id, timing.clone()).await?;
+    let found = catalog.product(id, &timing).await?;
     let product = found.ok_or_else(|| Problem::no_product(id))?;
     Ok((timing.header(), Json(&*product).into_response()))
 }
@@ -67,8 +67,10 @@ struct Figures {
     queries: u64,
     /// Loads that the cache ran; each is one query.
     loads: u64,
-    /// Reads answered from the cache at once.
-    hits: u64,
+    /// Reads answered at once from the memory of this process.
+    memory_hits: u64,
+    /// Reads answered at once from the store, which is Redis where there is one.
+    store_hits: u64,
     /// Reads that waited for a load that ran already.
     coalesced: u64,
     /// Reads of products that do not exist.
@@ -80,7 +82,8 @@ async fn stats(State(catalog): State<Catalog>) -> Json<Figures> {
     Json(Figures {
         queries,
         loads: cache.loads,
-        hits: cache.memory_hits + cache.store_hits,
+        memory_hits: cache.memory_hits,
+        store_hits: cache.store_hits,
         coalesced: cache.coalesced,
         absences: cache.absences,
     })

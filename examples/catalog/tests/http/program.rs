@@ -46,6 +46,11 @@ impl Program {
         answer.json().await.unwrap()
     }
 
+    /// Where the answer to a read says that it came from, and how long it took.
+    pub(crate) async fn timing(&self, id: u32) -> String {
+        self.get(&format!("/products/{id}")).await.headers()["server-timing"].to_str().unwrap().to_owned()
+    }
+
     pub(crate) async fn put_price(&self, id: u32, body: &Value) -> Response {
         self.client.put(format!("{}/products/{id}/price", self.base)).json(body).send().await.unwrap()
     }

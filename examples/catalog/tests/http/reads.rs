@@ -18,11 +18,23 @@ async fn a_hundred_parallel_reads_of_a_cold_product_make_one_query() {
 async fn the_second_read_of_a_product_runs_no_query() {
     let directory = tempfile::tempdir().unwrap();
     let program = Program::start(&directory);
-    let timings = [program.get("/products/17").await, program.get("/products/17").await]
-        .map(|answer| answer.headers()["server-timing"].to_str().unwrap().to_owned());
+    let timings = [program.timing(17).await, program.timing(17).await];
     assert!(timings[0].starts_with("db;dur="), "{timings:?}");
-    assert!(timings[1].starts_with("cache, total;dur="), "{timings:?}");
+    assert!(timings[1].starts_with("memory, total;dur="), "{timings:?}");
     assert_eq!(program.queries().await, 1);
+}
+
+#[tokio::test]
+async fn a_read_that_waits_for_the_query_of_another_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = Program::start(&directory);
+    let second = async {
+        program.is_querying(1).await;
+        program.timing(17).await
+    };
+    let (first, second) = tokio::join!(program.timing(17), second);
+    assert!(first.starts_with("db;dur="), "{first}");
+    assert!(second.starts_with("coalesced, total;dur="), "{second}");
 }
 
 #[tokio::test]
