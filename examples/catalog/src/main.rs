@@ -40,6 +40,9 @@ struct Flags {
     /// The SQLite file, made if it is missing [default: forebay-catalog.sqlite in the directory for temporary files].
     #[arg(long, value_name = "PATH")]
     database: Option<PathBuf>,
+    /// Redis to share the cache through, such as redis://127.0.0.1:6379 [default: none, this process caches alone].
+    #[arg(long, value_name = "URL", env = "FOREBAY_REDIS_URL", hide_env_values = true)]
+    redis: Option<String>,
 }
 
 #[tokio::main]
@@ -62,14 +65,26 @@ async fn run(flags: Flags) -> Result<()> {
     let database = Database::open(&path).await.with_context(|| {
         format!("cannot use {} as the catalog; choose another file with --database", path.display())
     })?;
-    let forebay = Forebay::builder("shop").memory().observe(Outcomes).build().await?;
+    // What is empty counts as not given, as in a compose file.
+    let redis = flags.redis.filter(|url| !url.is_empty());
+    let kept = if redis.is_some() { "Redis" } else { "this process" };
+    let forebay = open(redis).await?;
     let catalog = Catalog::new(&forebay, database.clone())?;
 
-    announce(listener.local_addr()?, &path);
+    announce(listener.local_addr()?, &path, kept);
     serve(listener, catalog, stop_signal()?).await?;
     forebay.shutdown(PATIENCE).await;
     database.close().await;
     Ok(())
+}
+
+/// Opens Forebay over the Redis at `url`, or over process memory alone. Redis need not be up.
+async fn open(url: Option<String>) -> Result<Forebay> {
+    let mut builder = Forebay::builder("shop").observe(Outcomes);
+    if let Some(url) = url {
+        builder = builder.redis(url);
+    }
+    builder.build().await.context("cannot use the URL that --redis or FOREBAY_REDIS_URL gives")
 }
 
 async fn serve(listener: TcpListener, catalog: Catalog, stop: impl Future<Output = ()>) -> io::Result<()> {
@@ -103,11 +118,12 @@ fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-fn announce(address: SocketAddr, database: &Path) {
+fn announce(address: SocketAddr, database: &Path, kept: &str) {
     let base = format!("http://{address}");
     let text = format!(
         r#"catalog listens on {base}
-Its products are in {}. Read one twice, change its price, see how often the database was asked:
+Its products are in {}, what was read of them in {kept}.
+Read one twice, change its price, see how often the database was asked:
   curl -i {base}/products/17
   curl -X PUT --data '{{"price_cents": 1999}}' {base}/products/17/price
   curl {base}/stats

@@ -22,6 +22,15 @@ async fn a_failing_database_is_a_503_and_what_is_cached_is_served_on() {
 }
 
 #[tokio::test]
+async fn without_the_redis_that_it_was_given_it_caches_in_its_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let nobody_listens = "redis://127.0.0.1:1";
+    let program = Program::over_redis(&directory, nobody_listens);
+    let timings = [program.timing(17).await, program.timing(17).await];
+    assert!(timings[0].starts_with("db;dur=") && timings[1].starts_with("memory"), "{timings:?}");
+}
+
+#[tokio::test]
 async fn an_id_that_is_no_number_is_refused_with_what_to_send() {
     let directory = tempfile::tempdir().unwrap();
     let answer = Program::start(&directory).get("/products/lamp").await;

@@ -28,7 +28,18 @@ pub(crate) struct Program {
 impl Program {
     /// Starts on the database of `directory`.
     pub(crate) fn start(directory: &TempDir) -> Self {
-        let mut child = command(FREE, &database(directory)).stdout(Stdio::piped()).spawn().unwrap();
+        Self::run(command(FREE, &database(directory)))
+    }
+
+    /// Starts on the database of `directory`, and shares its cache through the Redis at `url`.
+    pub(crate) fn over_redis(directory: &TempDir, url: &str) -> Self {
+        let mut command = command(FREE, &database(directory));
+        command.env("FOREBAY_REDIS_URL", url);
+        Self::run(command)
+    }
+
+    fn run(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.strip_prefix("catalog listens on ").unwrap_or_else(|| panic!("it said {line:?}"));
@@ -102,6 +113,8 @@ impl Drop for Program {
 pub(crate) fn command(listen: &str, database: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_catalog"));
     command.args(["--listen", listen, "--database"]).arg(database);
+    // Whatever the shell of whoever runs the tests has: they touch no Redis but their own.
+    command.env_remove("FOREBAY_REDIS_URL");
     command
 }
 
