@@ -1,0 +1,6 @@
+//! "Something changed" between processes: what they tell each other, and how a lost word is found out.
+
+mod message;
+
+#[expect(unused_imports, reason = "the handle over Redis will use them")]
+pub(crate) use self::message::{Kind, Message, Tally};
