@@ -1,6 +1,10 @@
 //! "Something changed" between processes: what they tell each other, and how a lost word is found out.
 
 mod message;
+mod numbers;
 
 #[expect(unused_imports, reason = "the handle over Redis will use them")]
-pub(crate) use self::message::{Kind, Message, Tally};
+pub(crate) use self::{
+    message::{Kind, Message, Tally},
+    numbers::Numbers,
+};
