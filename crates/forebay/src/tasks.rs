@@ -63,6 +63,11 @@ impl Tasks {
         self.stopping.cancelled().await;
     }
 
+    /// Asks the tasks to stop, and waits for none.
+    pub(crate) fn stop(&self) {
+        self.stopping.cancel();
+    }
+
     /// Asks the tasks to stop, waits for them at most `budget`, then ends what still runs.
     ///
     /// Returns whether all of them ended by themselves.

@@ -1,0 +1,139 @@
+//! Where Redis is: a URL, taken apart and checked before anything connects.
+
+use std::time::Duration;
+
+use redis::{
+    ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion,
+    io::tcp::{TcpSettings, socket2::TcpKeepalive},
+};
+
+use crate::error::{Error, ErrorKind};
+
+/// Unanswered data closes the connection after this: the kernel then tells what a silent hole never does.
+const USER_TIMEOUT: Duration = Duration::from_secs(5);
+
+const FORM: &str = "write redis://[user:password@]host[:port][/database], rediss:// for TLS, or \
+                    redis+cluster://host:port,host:port";
+
+/// The nodes to begin with, each with how to speak to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Address {
+    pub(super) seeds: Vec<ConnectionInfo>,
+    pub(super) cluster: bool,
+}
+
+impl Address {
+    /// Takes `redis://`, `rediss://` and their cluster forms.
+    ///
+    /// # Errors
+    ///
+    /// Anything else; the message shows no part of the URL, which may hold a password.
+    pub(crate) fn parse(url: &str) -> Result<Self, Error> {
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| refuse("has no scheme"))?;
+        let (scheme, cluster) = match scheme.split_once('+') {
+            Some((scheme, "cluster")) => (scheme, true),
+            None => (scheme, false),
+            Some(_) => return Err(refuse("has an unknown scheme")),
+        };
+        if !["redis", "rediss", "valkey", "valkeys"].contains(&scheme) {
+            return Err(refuse("has an unknown scheme"));
+        }
+        let seeds = hosts(rest)
+            .map(|rest| seed(&format!("{scheme}://{rest}")))
+            .collect::<Result<Vec<ConnectionInfo>, Error>>()?;
+        if !cluster && seeds.len() > 1 {
+            return Err(refuse("names several hosts without +cluster"));
+        }
+        if cluster && seeds.iter().any(|seed| seed.redis_settings().db() != 0) {
+            return Err(refuse("names a database, of which a cluster has only one"));
+        }
+        Ok(Self { seeds, cluster })
+    }
+
+    /// How to speak to another node of the same cluster.
+    pub(super) fn sibling(&self, host: &str, port: u16) -> ConnectionInfo {
+        let seed = self.seeds[0].clone();
+        let addr = match seed.addr().clone() {
+            ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
+                ConnectionAddr::TcpTls { host: host.into(), port, insecure, tls_params }
+            }
+            _ => ConnectionAddr::Tcp(host.into(), port),
+        };
+        seed.set_addr(addr)
+    }
+}
+
+/// `user:password@a:1,b:2/0` as `user:password@a:1/0` and `user:password@b:2/0`.
+fn hosts(rest: &str) -> impl Iterator<Item = String> {
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(end);
+    let at = authority.rfind('@').map_or(0, |at| at + 1);
+    let (user, hosts) = authority.split_at(at);
+    hosts.split(',').map(move |host| format!("{user}{host}{tail}"))
+}
+
+fn seed(url: &str) -> Result<ConnectionInfo, Error> {
+    let info = url.into_connection_info().map_err(|error| refuse(&format!("cannot be used ({error})")))?;
+    let missing = match info.addr() {
+        ConnectionAddr::Tcp(host, _) | ConnectionAddr::TcpTls { host, .. } => host.is_empty(),
+        _ => false,
+    };
+    if missing {
+        return Err(refuse("has no host"));
+    }
+    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
+    let keepalive = TcpKeepalive::new().with_time(USER_TIMEOUT);
+    let tcp =
+        TcpSettings::default().set_nodelay(true).set_user_timeout(USER_TIMEOUT).set_keepalive(keepalive);
+    Ok(info.set_redis_settings(settings).set_tcp_settings(tcp))
+}
+
+fn refuse(why: &str) -> Error {
+    Error::new(ErrorKind::Config, format!("the Redis URL {why}; {FORM}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(url: &str) -> Vec<String> {
+        Address::parse(url).unwrap().seeds.iter().map(|seed| seed.addr().to_string()).collect()
+    }
+
+    #[test]
+    fn a_cluster_has_the_user_at_every_host() {
+        let address = Address::parse("redis+cluster://ann:s%40crt@a:1,b:2").unwrap();
+        assert!(address.cluster);
+        for seed in &address.seeds {
+            assert_eq!(seed.redis_settings().username(), Some("ann"));
+            assert_eq!(seed.redis_settings().password(), Some("s@crt"));
+        }
+        assert_eq!(addresses("redis+cluster://ann:s%40crt@a:1,b:2"), ["a:1", "b:2"]);
+    }
+
+    #[test]
+    fn the_port_has_a_default() {
+        assert_eq!(addresses("redis://localhost"), ["localhost:6379"]);
+        assert_eq!(addresses("rediss://[::1]/3"), ["::1:6379"]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_without_its_password() {
+        for url in [
+            "",
+            "localhost:6379",
+            "http://:secret@localhost",
+            "redis://",
+            "redis://:secret@",
+            "redis://:secret@localhost/nine",
+            "redis://:secret@localhost:99999",
+            "redis://:secret@a,b",
+            "redis+sentinel://:secret@a",
+            "redis+cluster://:secret@a,b/1",
+            "redis://:secret@0.0.0.0",
+        ] {
+            let refusal = Address::parse(url).unwrap_err().to_string();
+            assert!(refusal.contains("redis://") && !refusal.contains("secret"), "{url}: {refusal}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The one handle to Redis of a `Forebay`: every call has a budget, nobody waits for a connection longer than
+//! that, and one task per node keeps it connected.
+//!
+//! | to see | read |
+//! |---|---|
+//! | what is asked and answered | `request`, `script`, `reply` |
+//! | why a call never outlasts its budget | `node`, `lane`, `breaker` |
+//! | which node is asked | `topology`, `cluster` |
+//! | how channels are heard | `subscription` |
+
+mod address;
+mod breaker;
+mod cluster;
+mod journal;
+mod lane;
+mod link;
+mod node;
+mod reply;
+mod request;
+mod script;
+mod subscription;
+mod topology;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use tokio::sync::watch;
+
+pub(crate) use self::{
+    address::Address, reply::Reply, request::Request, script::Script, subscription::Signal,
+};
+use self::{
+    cluster::Cluster,
+    journal::Journal,
+    node::Node,
+    reply::Trouble,
+    subscription::{Channels, Subscription},
+    topology::Topology,
+};
+use crate::{
+    clock::{Clock, Moment},
+    dice::Dice,
+    tasks::Tasks,
+};
+
+/// How long all calls of one read may take together: less than anybody notices.
+pub(crate) const BUDGET: Duration = Duration::from_millis(50);
+
+/// The same for large values.
+const LARGE_BUDGET: Duration = Duration::from_millis(500);
+
+/// Redis, or what is left of it, could not be asked. What to do then is the caller's decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unusable;
+
+/// Which connection a call takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Road {
+    Usual,
+    /// The one for large values, whose transfer would hold up everybody else.
+    Large,
+}
+
+/// Who is to know how Redis is.
+pub(crate) trait Hooks: fmt::Debug + Send + Sync {
+    /// A node is another server than before, which may lack what was changed on that one: told before anybody
+    /// can ask it.
+    fn server_changed(&self);
+
+    /// A node cannot be used any more.
+    fn unusable(&self);
+}
+
+/// What every part of the handle works with.
+#[derive(Debug, Clone)]
+struct Tools {
+    clock: Clock,
+    dice: Dice,
+    tasks: Tasks,
+    journal: Arc<Journal>,
+    hooks: Arc<dyn Hooks>,
+    budget: Duration,
+}
+
+/// The handle; cheap to clone. The connections are closed with the last clone, or by [`Redis::close`].
+#[derive(Debug, Clone)]
+pub(crate) struct Redis(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    topology: watch::Sender<Arc<Topology>>,
+    cluster: Option<Arc<Cluster>>,
+    channels: Arc<Channels>,
+    tools: Tools,
+}
+
+impl Redis {
+    /// Begins to connect. Nothing is waited for.
+    pub(crate) fn open(
+        address: Address,
+        budget: Duration,
+        clock: Clock,
+        dice: Dice,
+        tasks: Tasks,
+        hooks: Arc<dyn Hooks>,
+    ) -> Self {
+        let journal = Arc::new(Journal::new(clock.clone()));
+        let tools = Tools { clock, dice, tasks, journal, hooks, budget };
+        let first = match address.cluster {
+            true => Topology::unknown(),
+            false => Topology::of_one(Node::start("redis".into(), address.seeds[0].clone(), tools.clone())),
+        };
+        let topology = watch::Sender::new(Arc::new(first));
+        let cluster =
+            address.cluster.then(|| Cluster::start(address.clone(), topology.clone(), tools.clone()));
+        let channels = Arc::<Channels>::default();
+        Subscription::start(address, channels.clone(), topology.subscribe(), tools.clone());
+        Self(Arc::new(Inner { topology, cluster, channels, tools }))
+    }
+
+    /// How long the calls of one read may take together.
+    pub(crate) fn span(&self) -> Duration {
+        self.0.tools.budget
+    }
+
+    /// The end of a budget that begins now.
+    pub(crate) fn budget(&self, road: Road) -> Moment {
+        let span = match road {
+            Road::Usual => self.0.tools.budget,
+            Road::Large => self.0.tools.budget.max(LARGE_BUDGET),
+        };
+        self.0.tools.clock.now().after(span)
+    }
+
+    /// Asks the node that has the key of `request`, until `until` at the latest.
+    ///
+    /// # Errors
+    ///
+    /// There was no answer, or a refusal; whether the request was carried out is not known.
+    pub(crate) async fn call(
+        &self,
+        request: Request<'_>,
+        road: Road,
+        until: Moment,
+    ) -> Result<Reply, Unusable> {
+        let node = self.node(&request, until).await.ok_or(Unusable)?;
+        let answer = match node.call(&request, road, until, false).await {
+            Err(Trouble::Moved(name)) => self.redirected(&name, &request, road, until, false).await,
+            Err(Trouble::Ask(name)) => self.redirected(&name, &request, road, until, true).await,
+            answer => answer,
+        };
+        answer.map_err(|trouble| {
+            tracing::debug!(?trouble, "a call of Redis failed");
+            Unusable
+        })
+    }
+
+    /// Asks each primary in turn for what only it knows.
+    pub(crate) fn primaries(&self) -> Vec<Primary> {
+        let nodes = self.0.topology.borrow().nodes();
+        nodes.into_iter().map(|node| Primary { node, redis: self.clone() }).collect()
+    }
+
+    /// Has `hear` told of everything on `channel` from now on. It must be quick.
+    pub(crate) fn listen(&self, channel: String, hear: impl Fn(Signal<'_>) + Send + Sync + 'static) {
+        self.0.channels.add(channel, Arc::new(hear));
+    }
+
+    /// Begins the subscription anew: it is silent though it should not be.
+    pub(crate) fn resubscribe(&self) {
+        self.0.channels.begin_anew();
+    }
+
+    /// Why Redis cannot be used, if it cannot.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let nodes = self.0.topology.borrow().nodes();
+        if nodes.is_empty() {
+            return Some("no node of the cluster has answered yet".to_owned());
+        }
+        nodes.iter().find_map(|node| node.reason())
+    }
+
+    /// Says in the log that a `part` does not work, seldom enough.
+    pub(crate) fn report(&self, part: &str, reason: &str) {
+        self.0.tools.journal.warn(part, reason);
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.0.topology.borrow().nodes().iter().map(|node| node.in_flight()).sum()
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.0.tools.clock
+    }
+
+    /// Ends the tasks and closes the connections.
+    pub(crate) async fn close(&self, budget: Duration) -> bool {
+        self.0.tools.tasks.shut_down(&self.0.tools.clock, budget).await
+    }
+
+    async fn node(&self, request: &Request<'_>, until: Moment) -> Option<Arc<Node>> {
+        let at = |topology: &Topology| topology.node(request.key());
+        if let Some(node) = at(&self.0.topology.borrow()) {
+            return Some(node);
+        }
+        let clock = &self.0.tools.clock;
+        let mut topology = self.0.topology.subscribe();
+        let known = topology.wait_for(|topology| at(topology).is_some());
+        let known = clock.timeout(until.since(clock.now()), known).await?.ok()?;
+        at(&known)
+    }
+
+    async fn redirected(
+        &self,
+        name: &str,
+        request: &Request<'_>,
+        road: Road,
+        until: Moment,
+        asking: bool,
+    ) -> Result<Reply, Trouble> {
+        let cluster = self.0.cluster.as_ref().ok_or(Trouble::Lost)?;
+        if !asking {
+            cluster.look_again();
+        }
+        let node = cluster.node(name).ok_or(Trouble::Lost)?;
+        node.call(request, road, until, asking).await
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.tools.tasks.stop();
+    }
+}
+
+/// One primary, to be asked by itself.
+#[derive(Debug)]
+pub(crate) struct Primary {
+    node: Arc<Node>,
+    redis: Redis,
+}
+
+impl Primary {
+    pub(crate) async fn call(&self, request: Request<'_>) -> Result<Reply, Unusable> {
+        let until = self.redis.budget(Road::Large);
+        Ok(self.node.call(&request, Road::Usual, until, false).await?)
+    }
+}

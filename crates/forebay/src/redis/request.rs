@@ -1,0 +1,121 @@
+//! What Redis is asked, as commands on the wire.
+
+use redis::{Cmd, Pipeline, RedisError, Value, aio::MultiplexedConnection, cmd};
+
+use super::{
+    reply::{Reply, Trouble},
+    script::Script,
+};
+
+/// One question, whose keys lie in one slot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Request<'a> {
+    /// The remaining life of a key in ms, then its value.
+    Read(&'a str),
+    /// What a script answers.
+    Run { script: &'a Script, keys: &'a [String], arguments: &'a [&'a [u8]] },
+    /// How many heard a message, on this node.
+    Publish { channel: &'a str, message: &'a [u8] },
+    /// The next cursor and some keys of one node.
+    Scan { cursor: u64, pattern: &'a str },
+}
+
+impl Request<'_> {
+    /// The key that says which node to ask; any will do without.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            Self::Read(key) => Some(key),
+            Self::Run { keys, .. } => keys.first().map(String::as_str),
+            Self::Publish { .. } | Self::Scan { .. } => None,
+        }
+    }
+
+    /// Whether asking twice is as good as asking once.
+    pub(super) fn is_idempotent(&self) -> bool {
+        matches!(self, Self::Read(_) | Self::Scan { .. })
+    }
+
+    /// Asks on `connection`; a script that the server does not know is sent in full.
+    pub(super) async fn send(
+        &self,
+        connection: &MultiplexedConnection,
+        asking: bool,
+    ) -> Result<Reply, Trouble> {
+        match self.send_as(connection, asking, false).await {
+            Err(Trouble::NoScript) => self.send_as(connection, asking, true).await,
+            answer => answer,
+        }
+    }
+
+    async fn send_as(
+        &self,
+        connection: &MultiplexedConnection,
+        asking: bool,
+        whole: bool,
+    ) -> Result<Reply, Trouble> {
+        let mut connection = connection.clone();
+        let trouble = |error: RedisError| Trouble::of(&error);
+        if let (false, Some(command)) = (asking, self.single(whole)) {
+            return plain(connection.send_packed_command(&command).await.map_err(trouble)?);
+        }
+        let mut pipeline = Pipeline::new();
+        pipeline.ignore_errors();
+        let skipped = usize::from(asking);
+        if asking {
+            pipeline.add_command(cmd("ASKING"));
+        }
+        match self.single(whole) {
+            Some(command) => pipeline.add_command(command),
+            None => self.pair(&mut pipeline),
+        };
+        let count = pipeline.len() - skipped;
+        let mut answers =
+            connection.send_packed_commands(&pipeline, skipped, count).await.map_err(trouble)?;
+        match (answers.pop(), answers.pop()) {
+            (Some(only), None) => plain(only),
+            (Some(second), Some(first)) => Ok(Reply::List(vec![plain(first)?, tolerant(second)?])),
+            (None, _) => Ok(Reply::Nothing),
+        }
+    }
+
+    fn single(&self, whole: bool) -> Option<Cmd> {
+        Some(match self {
+            Self::Read(_) => return None,
+            Self::Run { script, keys, arguments } => {
+                let mut command = if whole { cmd("EVAL") } else { cmd("EVALSHA") };
+                command.arg(if whole { script.text } else { &script.hash }).arg(keys.len()).arg(*keys);
+                for argument in *arguments {
+                    command.arg(*argument);
+                }
+                command
+            }
+            Self::Publish { channel, message } => cmd("PUBLISH").arg(channel).arg(message).take(),
+            Self::Scan { cursor, pattern } => {
+                cmd("SCAN").arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(500).take()
+            }
+        })
+    }
+
+    /// The life before the value: what is set in between has a longer one than is then believed.
+    fn pair<'p>(&self, pipeline: &'p mut Pipeline) -> &'p mut Pipeline {
+        if let Self::Read(key) = self {
+            pipeline.cmd("PTTL").arg(key).cmd("GET").arg(key);
+        }
+        pipeline
+    }
+}
+
+fn plain(value: Value) -> Result<Reply, Trouble> {
+    match value {
+        Value::ServerError(error) => Err(Trouble::of(&error.into())),
+        value => Ok(value.into()),
+    }
+}
+
+/// As [`plain`], but an error about the key alone is an answer.
+fn tolerant(value: Value) -> Result<Reply, Trouble> {
+    match plain(value) {
+        Err(Trouble::Refused(code)) => Ok(Reply::Error(code)),
+        answer => answer,
+    }
+}

@@ -1,0 +1,14 @@
+//! A script, known to the server by its hash once it has been sent in full.
+
+/// A script of constant text; every key it touches is among its keys.
+#[derive(Debug)]
+pub(crate) struct Script {
+    pub(super) text: &'static str,
+    pub(super) hash: String,
+}
+
+impl Script {
+    pub(crate) fn new(text: &'static str) -> Self {
+        Self { text, hash: redis::Script::new(text).get_hash().to_owned() }
+    }
+}
