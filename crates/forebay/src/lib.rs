@@ -14,7 +14,6 @@
 //! | 1 | `expiring` | the map with deadlines under every memory backend |
 //! | 0 | [`clock`], [`codec`], [`dice`], [`key`], [`observe`], [`status`], [`Subject`], [`Error`], … | values and the world |
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the handle over Redis will use it"))]
 mod bus;
 pub mod cache;
 pub mod clock;
@@ -28,6 +27,7 @@ mod forebay;
 mod hash;
 pub mod key;
 pub mod observe;
+mod redis;
 pub mod status;
 mod subject;
 mod sync;

@@ -27,6 +27,8 @@ pub struct RedisStatus {
     /// How long it may serve from process memory what another process has invalidated, at most, while Redis
     /// can be asked.
     pub staleness_bound: Duration,
+    /// How many other processes of the application are heard.
+    pub others: usize,
     /// How often it may have missed an invalidation, and so has stopped trusting its memory.
     pub gaps: u64,
     /// How many changes Redis has not confirmed.

@@ -99,6 +99,7 @@ impl Ledger {
     }
 
     /// Whether the own heartbeat is heard.
+    #[cfg(test)]
     pub(crate) fn hears(&self) -> bool {
         !self.deaf
     }

@@ -1,13 +1,269 @@
 //! "Something changed" between processes: what they tell each other, and how a lost word is found out.
+//!
+//! | to see | read |
+//! |---|---|
+//! | what is told | `message` |
+//! | how the teller counts | `numbers` |
+//! | how a hearer finds what it has missed | `ledger`, `account` |
 
 mod account;
 mod ledger;
 mod message;
 mod numbers;
 
-#[expect(unused_imports, reason = "the handle over Redis will use them")]
-pub(crate) use self::{
-    ledger::{Finding, Heard, Ledger},
-    message::{Kind, Message, Tally},
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+pub(crate) use self::message::Kind;
+use self::{
+    ledger::{Finding, Ledger},
+    message::Message,
     numbers::Numbers,
 };
+use crate::{
+    clock::{Moment, TICK},
+    dice::Dice,
+    redis::{Redis, Request, Road, Signal},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    tasks::Tasks,
+};
+
+/// How often every process says that it lives.
+const BEAT: Duration = Duration::from_millis(500);
+
+/// How long a process may not know that it has missed a message.
+const UNNOTICED: Duration = Duration::from_millis(1500);
+
+/// What is heard on the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard<'a> {
+    /// An id was changed, by this process where `own`.
+    Changed { space: &'a str, id: &'a str, own: bool },
+    /// Something was missed. What follows is heard.
+    Missed,
+    /// Nothing is heard until the next [`Heard::Hearing`].
+    Deaf,
+    /// Everything is heard from now on.
+    Hearing,
+}
+
+type Ear = Box<dyn Fn(Heard<'_>) + Send + Sync>;
+
+/// The bus of one `Forebay`; cheap to clone. It falls silent with the last clone, or by [`Bus::leave`].
+#[derive(Debug, Clone)]
+pub(crate) struct Bus(Arc<Inner>);
+
+struct Inner {
+    redis: Redis,
+    channel: String,
+    publisher: u64,
+    numbers: Numbers,
+    ledger: Mutex<Ledger>,
+    hearing: AtomicBool,
+    ear: Ear,
+    tasks: Tasks,
+}
+
+/// What an operator sees of a bus.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figures {
+    pub(crate) hears: bool,
+    pub(crate) staleness_bound: Duration,
+    pub(crate) gaps: u64,
+    pub(crate) others: usize,
+}
+
+impl Bus {
+    /// Begins to hear, and to say that it lives. `ear` must be quick.
+    pub(crate) fn open(
+        redis: Redis,
+        channel: String,
+        dice: &Dice,
+        tasks: &Tasks,
+        ear: impl Fn(Heard<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        let publisher = dice.bits();
+        let ledger = Mutex::new(Ledger::new(publisher, redis.clock().now()));
+        let bus = Self(Arc::new(Inner {
+            channel: channel.clone(),
+            publisher,
+            numbers: Numbers::default(),
+            ledger,
+            hearing: AtomicBool::new(false),
+            ear: Box::new(ear),
+            tasks: tasks.clone(),
+            redis: redis.clone(),
+        }));
+        let hearer = Arc::downgrade(&bus.0);
+        redis.listen(channel, move |signal| {
+            if let Some(bus) = hearer.upgrade() {
+                Inner::signal(&bus, signal);
+            }
+        });
+        tasks.spawn(live(Arc::downgrade(&bus.0), redis.clone(), tasks.clone()));
+        tasks.spawn(watch(Arc::downgrade(&bus.0), redis, tasks.clone()));
+        bus
+    }
+
+    /// Prepares to tell that `id` has changed.
+    pub(crate) fn announce(&self, space: &str, id: &str, kind: Kind) -> Announcement<'_> {
+        let number = self.0.numbers.take(self.0.redis.clock().now());
+        let publisher = self.0.publisher;
+        let message = Message::Change { publisher, number, kind, space, id }.to_string();
+        Announcement { bus: &self.0, number, message }
+    }
+
+    /// Says farewell, so that nobody takes the coming silence for a loss.
+    pub(crate) async fn leave(&self) {
+        let (publisher, tally) = (self.0.publisher, self.0.numbers.farewell());
+        self.0.publish(&Message::Bye { publisher, tally }).await;
+    }
+
+    pub(crate) fn figures(&self) -> Figures {
+        let ledger = self.0.ledger.lock();
+        Figures {
+            hears: self.0.hearing.load(SeqCst),
+            staleness_bound: UNNOTICED + TICK,
+            gaps: ledger.gaps(),
+            others: ledger.publishers(),
+        }
+    }
+}
+
+/// A change on its way: it counts as told once it is answered, as given up when dropped before.
+#[derive(Debug)]
+pub(crate) struct Announcement<'a> {
+    bus: &'a Inner,
+    number: u64,
+    message: String,
+}
+
+impl Announcement<'_> {
+    pub(crate) fn message(&self) -> &[u8] {
+        self.message.as_bytes()
+    }
+
+    /// Vouches that the message was published. `false` if that took so long that nobody waits for it any more.
+    pub(crate) fn answered(self) -> bool {
+        self.bus.numbers.answered(self.number)
+    }
+}
+
+impl Drop for Announcement<'_> {
+    fn drop(&mut self) {
+        self.bus.numbers.failed(self.number);
+    }
+}
+
+impl Inner {
+    fn signal(this: &Arc<Self>, signal: Signal<'_>) {
+        match signal {
+            Signal::Confirmed => Self::beat_soon(this),
+            Signal::Lost => this.turn(false),
+            Signal::Message(bytes) => {
+                if let Some(message) = Message::parse(bytes) {
+                    this.hear(&message);
+                }
+            }
+        }
+    }
+
+    /// What this process says and hears itself shows that it hears.
+    fn beat_soon(this: &Arc<Self>) {
+        let bus = this.clone();
+        this.tasks.spawn(async move { bus.beat().await });
+    }
+
+    fn hear(&self, message: &Message<'_>) {
+        let heard = self.ledger.lock().heard(self.redis.clock().now(), message);
+        if heard == ledger::Heard::Gap {
+            (self.ear)(Heard::Missed);
+        }
+        match message {
+            Message::Change { publisher, space, id, .. } => {
+                (self.ear)(Heard::Changed { space, id, own: *publisher == self.publisher });
+            }
+            Message::Beat { publisher, .. } if *publisher == self.publisher => self.turn(true),
+            _ => {}
+        }
+    }
+
+    fn turn(&self, hearing: bool) {
+        if self.hearing.swap(hearing, SeqCst) != hearing {
+            (self.ear)(if hearing { Heard::Hearing } else { Heard::Deaf });
+        }
+    }
+
+    /// Looks for what should have been heard by now; answers when to look again.
+    fn check(&self) -> Moment {
+        let (finding, next) = {
+            let mut ledger = self.ledger.lock();
+            (ledger.check(self.redis.clock().now()), ledger.next_check())
+        };
+        match finding {
+            Some(Finding::Gap) => (self.ear)(Heard::Missed),
+            Some(Finding::Deaf) => {
+                self.turn(false);
+                self.redis.report("bus", "no message comes back; process memory is not trusted");
+                self.redis.resubscribe();
+            }
+            None => {}
+        }
+        next
+    }
+
+    async fn beat(&self) {
+        let tally = self.numbers.beat(self.redis.clock().now());
+        self.publish(&Message::Beat { publisher: self.publisher, tally }).await;
+    }
+
+    async fn publish(&self, message: &Message<'_>) {
+        let message = message.to_string();
+        let request = Request::Publish { channel: &self.channel, message: message.as_bytes() };
+        // What is not heard is found out by those who listen.
+        self.redis.call(request, Road::Usual, self.redis.budget(Road::Usual)).await.ok();
+    }
+}
+
+/// Says now and then that this process lives, for as long as there is a bus.
+async fn live(bus: Weak<Inner>, redis: Redis, tasks: Tasks) {
+    let clock = redis.clock().clone();
+    drop(redis);
+    loop {
+        match bus.upgrade() {
+            Some(bus) => bus.beat().await,
+            None => return,
+        }
+        tokio::select! {
+            () = clock.sleep(BEAT) => {}
+            () = tasks.stopping() => return,
+        }
+    }
+}
+
+/// Finds what was missed, for as long as there is a bus.
+async fn watch(bus: Weak<Inner>, redis: Redis, tasks: Tasks) {
+    let clock = redis.clock().clone();
+    drop(redis);
+    loop {
+        let Some(next) = bus.upgrade().map(|bus| bus.check()) else { return };
+        // What is heard meanwhile may be due earlier than what was known.
+        let pause = next.since(clock.now()).clamp(TICK, BEAT / 10);
+        tokio::select! {
+            () = clock.sleep(pause) => {}
+            () = tasks.stopping() => return,
+        }
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bus").field("channel", &self.channel).finish_non_exhaustive()
+    }
+}
