@@ -54,7 +54,7 @@ impl<'a> Queue<'a> {
 
     /// Whether a wake would be heard.
     pub(crate) fn is_listening(&self) -> bool {
-        self.listener.is_some()
+        self.listener.is_some() && self.wake.hears()
     }
 
     /// Waits until it is worth while to ask again for a lease that ends in `left` unless renewed.
