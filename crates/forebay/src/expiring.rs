@@ -79,6 +79,11 @@ impl<T> Expiring<T> {
         }
     }
 
+    /// Removes everything.
+    pub(crate) fn clear(&self) {
+        self.entries.clear();
+    }
+
     /// Removes what is past its deadline.
     pub(crate) fn sweep(&self) {
         let now = self.clock.now();

@@ -185,7 +185,6 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 /// Names the versions whose entries a change of one of them concerns: two neighbours may run side by side.
-#[cfg_attr(not(test), expect(dead_code, reason = "the store that other versions share comes with Redis"))]
 pub(crate) fn generations(version: u32) -> RangeInclusive<u32> {
     version.saturating_sub(1).max(1)..=version.saturating_add(1)
 }
@@ -198,7 +197,6 @@ pub(crate) struct Keys {
     app: App,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "values and channels are spelled here for Redis"))]
 impl Keys {
     pub(crate) fn new(app: App) -> Self {
         Self { app }

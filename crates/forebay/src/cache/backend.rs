@@ -9,11 +9,14 @@ use super::token::Token;
 
 /// The store of one space. Ids arrive encoded.
 pub(crate) trait Backend: Send + Sync {
+    /// What a caller may wait for this store in all, before it goes on without.
+    fn budget(&self) -> Budget;
+
     /// Answers what is stored under `id`.
-    fn read<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Stored>>;
+    fn read<'a>(&'a self, id: &'a str, budget: &'a mut Budget) -> Answer<'a, Option<Stored>>;
 
     /// Answers an entry that `request` can use, or who else loads, or grants the lease.
-    fn lease<'a>(&'a self, id: &'a str, request: Request) -> Answer<'a, Leased>;
+    fn lease<'a>(&'a self, id: &'a str, request: Request, budget: &'a mut Budget) -> Answer<'a, Leased>;
 
     /// Does `step` if the lease of `id` still carries `token`; answers whether it did.
     fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool>;
@@ -32,7 +35,13 @@ pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, Unavailable>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unavailable;
 
+/// How long a caller still waits for the store; each question takes its time from it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget(pub(crate) Duration);
+
 /// An entry as it is stored, with the life it has left there.
+///
+/// What lies in its place without being one, such as a value of another type, has no bytes: nobody can read it.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     pub(crate) bytes: Bytes,
@@ -52,6 +61,8 @@ pub(crate) struct Request {
     pub(crate) stale: Option<u64>,
     /// Whether the caller hears wakes of this id, and so is to be woken.
     pub(crate) listening: bool,
+    /// Whether a lease that only this process knows of will do where the store cannot be asked.
+    pub(crate) local_will_do: bool,
 }
 
 /// What a caller cannot use for another reason than its age.
@@ -75,6 +86,8 @@ pub(crate) enum Leased {
         /// Whether the caller's stale entry is still stored.
         stale_is_kept: bool,
     },
+    /// The store cannot be asked: a lease is the caller's that only this process knows of.
+    GrantedLocally,
     /// Somebody else holds it, for so long unless renewed.
     Busy(Duration),
     /// A load failed a moment ago; for so long nobody tries again.

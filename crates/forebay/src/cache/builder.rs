@@ -1,11 +1,16 @@
 //! Building a cache: every option has a setter and a default.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use super::{
     Cache,
     breaker::OriginBreaker,
     entry::{Load, Loaded},
+    hearing::Overtaken,
     inner::Inner,
     loading::LoadingBuilder,
     options::{Abandoned, Options, Refresh},
@@ -210,7 +215,10 @@ impl<V: Send + Sync + 'static> Builder<V> {
         let shared = self.site.shared();
         let space = shared.memory.space();
         let backend = self.site.backend(&name, space, &options);
-        Ok(Cache::from(Inner::new(name, space, options, self.codec, backend, shared)))
+        let cache = Cache::from(Inner::new(name.clone(), space, options, self.codec, backend, shared));
+        let hears: Weak<dyn Overtaken> = Arc::<Inner<V>>::downgrade(&cache.inner);
+        self.site.attend(&name, hears);
+        Ok(cache)
     }
 
     fn resolved(&self) -> Options {

@@ -5,9 +5,8 @@ use crate::sync::{
     atomic::{AtomicU32, Ordering::SeqCst},
 };
 
-/// Counts how often process memory may have missed an invalidation.
-///
-/// What was stored in an earlier epoch is suspect.
+/// Counts how often process memory may have missed an invalidation: what was stored in an earlier epoch is
+/// suspect. The number is odd while invalidations are not heard; what is stored then is suspect from the start.
 #[derive(Debug, Default)]
 pub(crate) struct Epoch(AtomicU32);
 
@@ -17,10 +16,20 @@ impl Epoch {
         self.0.load(SeqCst)
     }
 
-    /// Makes all that is stored by now suspect.
-    #[cfg(all(test, forebay_shuttle))]
-    pub(crate) fn advance(&self) {
-        self.0.fetch_add(1, SeqCst);
+    /// An epoch in which nothing is heard yet.
+    pub(crate) fn deaf() -> Self {
+        Self(AtomicU32::new(1))
+    }
+
+    /// Something was missed: makes all that is stored by now suspect.
+    pub(crate) fn missed(&self) {
+        self.0.fetch_add(2, SeqCst);
+    }
+
+    /// Nothing is heard from now on, or everything is: each makes suspect what was stored before.
+    pub(crate) fn set_hearing(&self, hearing: bool) {
+        let turn = |epoch: u32| (epoch.is_multiple_of(2) != hearing).then(|| epoch.wrapping_add(1));
+        self.0.fetch_update(SeqCst, SeqCst, turn).ok();
     }
 }
 
@@ -54,7 +63,8 @@ impl Fence {
         let cut = self.cut.lock();
         let whole = !*cut && epoch.now() == self.epoch;
         if whole {
-            store(self.epoch);
+            // The even number before an odd one is no later epoch's.
+            store(self.epoch & !1);
         }
         whole
     }

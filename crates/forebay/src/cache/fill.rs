@@ -37,7 +37,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
         };
         let bytes = sealed.bytes.len();
         let accepted = self.settle(grant, sealed.into_fill()).await;
-        self.filled(accepted, &Opened { answer: Answer::Present(entry), id, fresh_for: life.fresh, bytes })
+        let (fresh_for, kept_for) = (life.fresh, life.total());
+        self.filled(accepted, &Opened { answer: Answer::Present(entry), id, fresh_for, kept_for, bytes })
     }
 
     pub(super) async fn fill_absence(&mut self, grant: Grant) -> Outcome<V> {
@@ -50,7 +51,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let sealed = self.inner.seal_absence(life);
         let (id, bytes, fresh_for) = (sealed.id, sealed.bytes.len(), life.fresh);
         let accepted = self.settle(grant, sealed.into_fill()).await;
-        self.filled(accepted, &Opened { answer: Answer::Absent, id, fresh_for, bytes })
+        let kept_for = life.total();
+        self.filled(accepted, &Opened { answer: Answer::Absent, id, fresh_for, kept_for, bytes })
     }
 
     fn filled(&self, accepted: Option<Arrival>, opened: &Opened<V>) -> Outcome<V> {

@@ -9,7 +9,7 @@ use super::{
     bulkhead::Bulkhead,
     fence::Epoch,
     inner::{Inner, Shared},
-    local::Memory,
+    local::{Memory, Store},
     options::Options,
     waits::Waits,
 };
@@ -37,7 +37,7 @@ pub(super) fn shared(runtime: Handle, clock: Clock) -> Shared {
             observe: Arc::new(Silent),
             wake: Wake::default(),
         },
-        memory: Arc::new(Memory::new(64 << 20)),
+        memory: Arc::new(Memory::new(64 << 20, Store::Inside)),
         epoch: Arc::new(Epoch::default()),
         waits: Arc::new(Waits::default()),
         outage: Bulkhead::new(2),

@@ -120,8 +120,22 @@ impl<V: Send + Sync + 'static> Inner<V> {
         if !self.is_usable(&local) {
             return None;
         }
+        self.told(local, meta, self.shared.context.clock.coarse())
+    }
+
+    /// What process memory still has for `key` inside its own life, be it suspect or past its local one: for
+    /// while the store cannot be asked.
+    pub(crate) fn last_resort(&self, key: &str) -> Option<Answer<V>> {
+        let (local, meta) = self.shared.memory.tell(self.space, key)?;
+        let now = self.now();
+        if meta.kept_until <= now {
+            return None;
+        }
+        self.told(local, meta, now)
+    }
+
+    fn told(&self, local: Local, meta: Meta, now: Moment) -> Option<Answer<V>> {
         let Some(value) = local.value else { return Some(Answer::Absent) };
-        let now = self.shared.context.clock.coarse();
         Some(Answer::Present(Entry {
             value: value.downcast::<V>().ok()?,
             age: now.since(meta.born),
@@ -147,8 +161,13 @@ impl<V: Send + Sync + 'static> Inner<V> {
             Answer::Absent => (None, Duration::ZERO, None),
         };
         fence.pass(&self.shared.epoch, |epoch| {
-            let fresh_until = now.after(opened.fresh_for);
-            let meta = Meta { id: opened.id, born: now.before(age), fresh_until, validator };
+            let meta = Meta {
+                id: opened.id,
+                born: now.before(age),
+                fresh_until: now.after(opened.fresh_for),
+                kept_until: now.after(opened.kept_for),
+                validator,
+            };
             let local = Local {
                 value,
                 until: now.after(local_life),

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    backend::{Leased, Reject, Request, Stored, Unavailable},
+    backend::{Budget, Leased, Reject, Request, Stored, Unavailable},
     breaker::Breaker,
     bulkhead::Parent,
     entry::Entry,
@@ -42,6 +42,8 @@ pub(crate) struct Leader<V: Send + Sync + 'static> {
     pub(super) fresh: bool,
     /// Whether this goes on behind the backs of callers who have a stale value.
     pub(super) behind: bool,
+    /// What is left of the time that the callers give the store.
+    budget: Budget,
     landed: bool,
 }
 
@@ -70,7 +72,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
         fresh: bool,
         parent: Option<Parent>,
     ) -> Self {
-        Self { inner, flight, id, parent, goal: Some(goal), fresh, behind: false, landed: false }
+        let budget = inner.backend.budget();
+        Self { inner, flight, id, parent, goal: Some(goal), fresh, behind: false, budget, landed: false }
     }
 
     /// Runs the flight to its end.
@@ -92,8 +95,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
             return self.acquire(Reject::All).await;
         }
         let sent = self.inner.flights.depart();
-        let Ok(stored) = self.inner.backend.read(&self.id.key).await else {
-            return self.load_alone(Alone::Locally).await;
+        let Ok(stored) = self.inner.backend.read(&self.id.key, &mut self.budget).await else {
+            return self.go_without(sent).await;
         };
         match self.open(stored) {
             Found::Usable(answer) => Outcome::Read { answer, sent, waited: false },
@@ -133,7 +136,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         loop {
             let sent = inner.flights.depart();
             match self.ask(reject, queue.is_listening()).await {
-                Err(Unavailable) => return self.load_alone(Alone::Locally).await,
+                Err(Unavailable) => return self.go_on_alone(sent).await,
                 Ok(Asked::Entry(stored)) => match self.open(Some(stored)) {
                     Found::Usable(answer) => return Outcome::Read { answer, sent, waited },
                     Found::Stale(_) => {}
@@ -147,6 +150,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
                         return outcome;
                     }
                     waited = true;
+                    self.budget = inner.backend.budget();
                     match queue.turn(left).await {
                         Turn::Again => {}
                         Turn::Over => return self.give_up().await,
@@ -161,16 +165,18 @@ impl<V: Send + Sync + 'static> Leader<V> {
     async fn ask(&mut self, reject: Reject, listening: bool) -> Result<Asked, Unavailable> {
         let request = self.request(reject, listening);
         let mut grant = self.inner.grant(self.id.key.clone(), request.token, request.life);
-        let leased = self.inner.backend.lease(&self.id.key, request).await?;
-        if let Leased::Granted { stale_is_kept } = leased {
-            if !stale_is_kept {
-                self.flight.withdraw();
-            }
-        } else {
-            grant.keep();
+        let leased = self.inner.backend.lease(&self.id.key, request, &mut self.budget).await?;
+        match leased {
+            Leased::Granted { stale_is_kept: false } => self.flight.withdraw(),
+            Leased::Granted { stale_is_kept: true } => {}
+            _ => grant.keep(),
         }
         Ok(match leased {
             Leased::Granted { .. } => Asked::Granted(grant),
+            Leased::GrantedLocally => {
+                let (key, token) = (self.id.key.clone(), grant.token().local());
+                Asked::Granted(self.inner.grant(key, token, grant.life()))
+            }
             Leased::Entry(stored) => Asked::Entry(stored),
             Leased::Busy(left) => Asked::Busy(left),
             Leased::Failed(left) => Asked::Failed(left),
@@ -194,7 +200,51 @@ impl<V: Send + Sync + 'static> Leader<V> {
             _ => self.inner.options.lease,
         };
         let stale = self.flight.stale().map(|stale| stale.id);
-        Request { token: Token::roll(&self.inner.shared.context.dice), life, reject, stale, listening }
+        let token = Token::roll(&self.inner.shared.context.dice);
+        Request { token, life, reject, stale, listening, local_will_do: !self.loads() }
+    }
+
+    /// Goes on although nothing could be read. A look-up may still get a lease that is this process's alone.
+    async fn go_without(&mut self, sent: Arrival) -> Outcome<V> {
+        match self.remembered(sent) {
+            Some(outcome) => outcome,
+            None if self.loads() => self.load_alone(Alone::Locally).await,
+            None => self.acquire(Reject::Nothing).await,
+        }
+    }
+
+    /// Goes on without a lease.
+    async fn go_on_alone(&mut self, sent: Arrival) -> Outcome<V> {
+        match self.remembered(sent) {
+            Some(outcome) => outcome,
+            None => self.load_alone(Alone::Locally).await,
+        }
+    }
+
+    /// What process memory still has for those who can use it, while the store cannot be asked: also what it
+    /// does not trust, and what it would ask for again. A stale value is offered only.
+    fn remembered(&mut self, sent: Arrival) -> Option<Outcome<V>> {
+        if self.fresh || self.behind {
+            return None;
+        }
+        match self.inner.last_resort(&self.id.key)? {
+            Answer::Present(entry) if entry.is_stale() => {
+                self.flight.offer(entry.clone(), sent);
+                if self.inner.options.refresh != Refresh::Stale {
+                    return None;
+                }
+                if self.loads() {
+                    self.refresh_behind(entry.clone(), sent);
+                }
+                Some(Outcome::Read { answer: Answer::Present(entry), sent, waited: false })
+            }
+            Answer::Absent if !self.takes_absence() => None,
+            answer => Some(Outcome::Read { answer, sent, waited: false }),
+        }
+    }
+
+    fn takes_absence(&self) -> bool {
+        !matches!(self.goal, Some(Goal::Load { absence: false, .. }))
     }
 
     async fn granted(&mut self, grant: Grant) -> Outcome<V> {
@@ -241,9 +291,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
                 return Found::Unusable(entry.map_or(Reject::Nothing, Reject::Entry));
             }
         };
-        let absence = !matches!(self.goal, Some(Goal::Load { absence: false, .. }));
         match &opened.answer {
-            Answer::Absent if !absence => Found::Unusable(Reject::Entry(opened.id)),
+            Answer::Absent if !self.takes_absence() => Found::Unusable(Reject::Entry(opened.id)),
             Answer::Present(entry) if entry.is_stale() => Found::Stale(entry.clone()),
             Answer::Absent | Answer::Present(_) => self.remember(opened),
         }
@@ -257,7 +306,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     /// Fails for those aboard who cannot fall back on what the store has. Each has come before this read.
     pub(super) async fn fail(&mut self, failure: Failure) -> Outcome<V> {
         let sent = self.inner.flights.depart();
-        if let Ok(stored) = self.inner.backend.read(&self.id.key).await {
+        if let Ok(stored) = self.inner.backend.read(&self.id.key, &mut self.budget).await {
             match stored.and_then(|stored| self.inner.open(&stored).ok()) {
                 Some(Opened { answer: Answer::Present(entry), .. }) => self.flight.offer(entry, sent),
                 _ => self.flight.withdraw(),

@@ -187,16 +187,18 @@ impl<V: Send + Sync + 'static> Lease<V> {
         }
         let inner = self.inner.clone();
         let fenced = inner.flights.fence(&self.id.key, &inner.shared.epoch);
-        let (id, bytes, fresh_for) = (sealed.id, sealed.bytes.len(), sealed.life.fresh);
+        let (id, bytes, life) = (sealed.id, sealed.bytes.len(), sealed.life);
         let filled = self.grant.settle(sealed.into_fill()).await;
         if filled != Ok(false) {
-            let opened = Opened { answer, id, fresh_for, bytes };
+            let (fresh_for, kept_for) = (life.fresh, life.total());
+            let opened = Opened { answer, id, fresh_for, kept_for, bytes };
             inner.memorize(&self.id.key, &fenced.fence, &opened);
         }
         if filled == Ok(true) {
             inner.origin_answered(true);
         }
         let (outcome, filled) = match filled {
+            Ok(true) if self.grant.token().is_local() => (FillOutcome::NotStored, Filled::Deferred),
             Ok(true) => (FillOutcome::Stored, Filled::Stored),
             Ok(false) => (FillOutcome::Refused, Filled::Lost),
             Err(Unavailable) => (FillOutcome::NotStored, Filled::Deferred),

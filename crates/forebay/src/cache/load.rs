@@ -72,7 +72,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let entry = self.hand_out(&loaded, id, life);
         if let (Alone::Locally, Some(life)) = (store, life) {
             let bytes = usize::try_from(inner.mean_bytes.load(Relaxed)).unwrap_or(usize::MAX);
-            let opened = Opened { answer: Answer::Present(entry), id, fresh_for: life.fresh, bytes };
+            let (fresh_for, kept_for) = (life.fresh, life.total());
+            let opened = Opened { answer: Answer::Present(entry), id, fresh_for, kept_for, bytes };
             inner.memorize(&self.id.key, &self.flight.fence, &opened);
         }
         self.unasked()

@@ -20,9 +20,29 @@ const LARGEST_FRAME: u64 = 1 << 10;
 /// The budget is lowered in this many steps for what runs, not for every load.
 const STEPS: u64 = 64;
 
-/// The process memory of one `Forebay`: one half of its budget for values, the other for the memory store,
-/// which holds the same ones in their written form.
+/// Where the store is, and so what process memory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Store {
+    /// In this process: written entries take as much room as the same values.
+    Inside,
+    /// Elsewhere: what is written here is only what look-ups fill in while it cannot be asked, and values are
+    /// kept for that time past their local life.
+    Outside,
+}
+
+impl Store {
+    /// The share of the budget that written entries have, as a divisor.
+    fn share(self) -> u64 {
+        match self {
+            Self::Inside => 2,
+            Self::Outside => 16,
+        }
+    }
+}
+
+/// The process memory of one `Forebay`: one part of its budget for values, the other for written entries.
 pub(crate) struct Memory {
+    store: Store,
     values: Slots<Local>,
     stored: Slots<Stored>,
     spaces: AtomicU32,
@@ -51,7 +71,15 @@ pub(crate) struct Meta {
     pub(crate) id: u64,
     pub(crate) born: Moment,
     pub(crate) fresh_until: Moment,
+    /// The end of its life as an entry, beyond which no outage keeps it in use.
+    pub(crate) kept_until: Moment,
     pub(crate) validator: Option<Arc<str>>,
+}
+
+impl Local {
+    fn kept_until(&self) -> Moment {
+        self.meta.as_ref().map_or(self.until, |meta| meta.kept_until)
+    }
 }
 
 impl Clone for Local {
@@ -81,10 +109,12 @@ impl Weigh for Stored {
 }
 
 impl Memory {
-    pub(crate) fn new(budget: u64) -> Self {
+    pub(crate) fn new(budget: u64, store: Store) -> Self {
+        let written = budget / store.share();
         Self {
-            values: Slots::new(budget / 2),
-            stored: Slots::new(budget / 2),
+            store,
+            values: Slots::new(budget - written),
+            stored: Slots::new(written),
             spaces: AtomicU32::new(0),
             budget,
             reserved: Mutex::new(0),
@@ -128,6 +158,11 @@ impl Memory {
         self.stored.remove(space, id);
     }
 
+    /// Removes all written entries.
+    pub(crate) fn clear_stored(&self) {
+        self.stored.retain(|_| false);
+    }
+
     /// Counts a running load against the budget until the reservation is dropped. Together they take at most
     /// half of it.
     pub(crate) fn reserve(self: &Arc<Self>, weight: u64) -> Reservation {
@@ -143,16 +178,20 @@ impl Memory {
         *reserved = change(*reserved);
         let after = reserved.div_ceil(step);
         if before != after {
-            let half = (self.budget - after * step) / 2;
-            self.values.set_capacity(half);
-            self.stored.set_capacity(half);
+            let budget = self.budget - after * step;
+            let written = budget / self.store.share();
+            self.values.set_capacity(budget - written);
+            self.stored.set_capacity(written);
         }
     }
 
     /// Removes what nobody may use any more.
     pub(crate) fn sweep(&self, clock: &Clock) {
         let now = clock.now();
-        self.values.retain(|local| local.until > now);
+        match self.store {
+            Store::Inside => self.values.retain(|local| local.until > now),
+            Store::Outside => self.values.retain(|local| local.kept_until() > now),
+        }
         self.stored.retain(|stored| stored.until > now);
     }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 
 use super::{
-    backend::{Answer, Backend, Change, Leased, Note, Reject, Request, Settle, Stored},
+    backend::{Answer, Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored},
     envelope::Head,
     local::{self, Memory},
     slots::Space,
@@ -146,6 +146,16 @@ impl MemoryBackend {
         }
     }
 
+    /// Makes a change, and wakes who waited for the lease that ends with it.
+    pub(super) fn make(&self, id: &str, change: &Change) {
+        let name = self.lease_key(id);
+        let waited = self.leases.step(&name, |held| {
+            let waited = matches!(held, Some((Held::Lease { waited: true, .. }, _)));
+            (self.apply(id, change), waited)
+        });
+        self.wake_if(waited, &name);
+    }
+
     fn lease_key(&self, id: &str) -> String {
         self.keys.lease(&self.name, self.version, id)
     }
@@ -158,11 +168,15 @@ impl MemoryBackend {
 }
 
 impl Backend for MemoryBackend {
-    fn read<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Stored>> {
+    fn budget(&self) -> Budget {
+        Budget(Duration::MAX)
+    }
+
+    fn read<'a>(&'a self, id: &'a str, _: &'a mut Budget) -> Answer<'a, Option<Stored>> {
         answer(self.stored(id))
     }
 
-    fn lease<'a>(&'a self, id: &'a str, request: Request) -> Answer<'a, Leased> {
+    fn lease<'a>(&'a self, id: &'a str, request: Request, _: &'a mut Budget) -> Answer<'a, Leased> {
         answer(self.leases.step(&self.lease_key(id), |mut held| self.decide_lease(id, &request, &mut held)))
     }
 
@@ -181,12 +195,7 @@ impl Backend for MemoryBackend {
     }
 
     fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
-        let name = self.lease_key(id);
-        let waited = self.leases.step(&name, |held| {
-            let waited = matches!(held, Some((Held::Lease { waited: true, .. }, _)));
-            (self.apply(id, &change), waited)
-        });
-        self.wake_if(waited, &name);
+        self.make(id, &change);
         answer(())
     }
 

@@ -14,6 +14,7 @@ mod breaker;
 mod builder;
 mod bulkhead;
 mod caller;
+mod deferred;
 mod entry;
 mod envelope;
 mod error;
@@ -25,6 +26,7 @@ mod flight;
 mod flights;
 mod fresh;
 mod grant;
+mod hearing;
 mod id;
 mod inner;
 mod leader;
@@ -38,8 +40,10 @@ mod memory;
 #[cfg(all(test, forebay_shuttle))]
 mod models;
 mod options;
+mod outage;
 mod queue;
 mod read;
+mod redis;
 mod seal;
 mod site;
 mod slots;
@@ -56,10 +60,14 @@ use std::{fmt, sync::Arc, time::Duration};
 pub(crate) use self::{
     backend::Backend,
     bulkhead::Bulkhead,
+    deferred::Deferred,
     fence::Epoch,
+    hearing::{Hearing, Overtaken},
     inner::Shared,
-    local::Memory,
+    local::{Memory, Store},
     memory::{Leases, MemoryBackend},
+    outage::Outage,
+    redis::RedisBackend,
     site::Site,
     slots::Space,
     waits::Waits,

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use shuttle::{check_random, thread};
 
 use super::{
-    backend::{Answer as Asked, Backend, Change, Leased, Request, Settle, Stored},
+    backend::{Answer as Asked, Backend, Budget, Change, Leased, Request, Settle, Stored},
     entry::{Entry, Source},
     fence::Fence,
     fixture::{self, LIFE},
@@ -29,11 +29,15 @@ const RUNS: usize = 5_000;
 struct Unasked;
 
 impl Backend for Unasked {
-    fn read<'a>(&'a self, _: &'a str) -> Asked<'a, Option<Stored>> {
+    fn budget(&self) -> Budget {
+        Budget(Duration::MAX)
+    }
+
+    fn read<'a>(&'a self, _: &'a str, _: &'a mut Budget) -> Asked<'a, Option<Stored>> {
         unreachable!("models do not ask the store")
     }
 
-    fn lease<'a>(&'a self, _: &'a str, _: Request) -> Asked<'a, Leased> {
+    fn lease<'a>(&'a self, _: &'a str, _: Request, _: &'a mut Budget) -> Asked<'a, Leased> {
         unreachable!("models do not ask the store")
     }
 
@@ -109,7 +113,7 @@ fn what_was_asked_for_in_an_earlier_epoch_is_never_trusted() {
         let fence = Fence::raise(&inner.shared.epoch);
         let filler = inner.clone();
         let fill = thread::spawn(move || filler.memorize("a", &fence, &opened()));
-        inner.shared.epoch.advance();
+        inner.shared.epoch.missed();
         fill.join().unwrap();
         assert!(inner.recall("a").is_none());
     });

@@ -29,14 +29,20 @@ impl<V: Send + Sync + 'static> Inner<V> {
     /// `absence` takes it for an answer.
     pub(crate) async fn look(&self, id: &Id, refresh: Refresh, absence: bool) -> Option<Answer<V>> {
         let fenced = self.flights.fence(&id.key, &self.shared.epoch);
-        let stored = self.backend.read(&id.key).await.ok()??;
+        let Ok(stored) = self.backend.read(&id.key, &mut self.backend.budget()).await else {
+            return self.last_resort(&id.key).filter(|answer| is_usable(answer, refresh, absence));
+        };
+        let stored = stored?;
         let opened = self.open(&stored).inspect_err(|reason| self.unreadable(reason)).ok()?;
         self.memorize(&id.key, &fenced.fence, &opened);
-        let usable = match &opened.answer {
-            Answer::Present(entry) => !entry.is_stale() || refresh == Refresh::Stale,
-            Answer::Absent => absence,
-        };
-        usable.then_some(opened.answer)
+        is_usable(&opened.answer, refresh, absence).then_some(opened.answer)
+    }
+}
+
+fn is_usable<V>(answer: &Answer<V>, refresh: Refresh, absence: bool) -> bool {
+    match answer {
+        Answer::Present(entry) => !entry.is_stale() || refresh == Refresh::Stale,
+        Answer::Absent => absence,
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Opened<V> {
     pub(crate) answer: Answer<V>,
     pub(crate) id: u64,
     pub(crate) fresh_for: Duration,
+    /// The life it has left, its stale life included.
+    pub(crate) kept_for: Duration,
     pub(crate) bytes: usize,
 }
 
@@ -51,7 +53,8 @@ impl<V: Send + Sync + 'static> Inner<V> {
         let bytes = stored.bytes.len();
         self.weigh(bytes);
         if envelope.absent {
-            return Ok(Opened { answer: Answer::Absent, id: envelope.entry_id, fresh_for, bytes });
+            let id = envelope.entry_id;
+            return Ok(Opened { answer: Answer::Absent, id, fresh_for, kept_for: left, bytes });
         }
         if envelope.codec != self.codec.id() {
             return Err("codec");
@@ -65,7 +68,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             validator: envelope.validator,
             id: envelope.entry_id,
         };
-        Ok(Opened { id: entry.id, fresh_for, bytes, answer: Answer::Present(entry) })
+        Ok(Opened { id: entry.id, fresh_for, kept_for: left, bytes, answer: Answer::Present(entry) })
     }
 
     /// Writes `loaded` in its stored form.

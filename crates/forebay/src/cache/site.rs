@@ -1,8 +1,8 @@
 //! Where a cache is built: its place among the spaces of a `Forebay`, and its store.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use super::{backend::Backend, inner::Shared, options::Options, slots::Space};
+use super::{backend::Backend, hearing::Overtaken, inner::Shared, options::Options, slots::Space};
 use crate::{error::Error, key::Name};
 
 /// Gives a space its place among the spaces of a `Forebay`, and its store.
@@ -18,4 +18,7 @@ pub(crate) trait Site: Send + Sync {
 
     /// The store of one space.
     fn backend(&self, name: &Name, space: Space, options: &Options) -> Arc<dyn Backend>;
+
+    /// Has `cache` hear of what other processes change in its space.
+    fn attend(&self, name: &Name, cache: Weak<dyn Overtaken>);
 }

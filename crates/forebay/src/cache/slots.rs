@@ -18,7 +18,7 @@ const SMALLEST_SHARD: u64 = 2 << 20;
 const TYPICAL_ENTRY: u64 = 1 << 10;
 
 /// The number of one space in one process memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Space(pub(super) u32);
 
 /// Says how many bytes a value takes.

@@ -10,31 +10,57 @@ use crate::{
 /// The name of one lease, to carry it over HTTP: [`Lease::into_token`](super::Lease::into_token) gives it out
 /// and [`Cache::resume`](super::Cache::resume) takes it back.
 ///
-/// Its text has 32 hexadecimal digits, behind a `u` where the lease is not shared.
+/// Its text has 32 hexadecimal digits, behind a `u` where the lease is not shared, behind an `l` where only one
+/// process knows of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token {
     number: u128,
-    shared: bool,
+    scope: Scope,
+}
+
+/// Who knows of a lease.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Scope {
+    /// The store.
+    Shared,
+    /// This process, while the store cannot be asked.
+    Local,
+    /// Nobody: for a while every caller loads for itself.
+    Unshared,
+}
+
+impl Scope {
+    const MARKS: [(&'static str, Self); 2] = [("u", Self::Unshared), ("l", Self::Local)];
 }
 
 impl Token {
     pub(crate) fn roll(dice: &Dice) -> Self {
-        Self { number: dice.wide(), shared: true }
+        Self { number: dice.wide(), scope: Scope::Shared }
     }
 
     /// The same name for a lease that the store does not know of.
     pub(crate) fn unshared(self) -> Self {
-        Self { shared: false, ..self }
+        Self { scope: Scope::Unshared, ..self }
     }
 
+    /// The same name for a lease that only this process knows of.
+    pub(crate) fn local(self) -> Self {
+        Self { scope: Scope::Local, ..self }
+    }
+
+    /// Whether anybody but the holder knows of the lease.
     pub(crate) fn is_shared(self) -> bool {
-        self.shared
+        self.scope != Scope::Unshared
+    }
+
+    pub(crate) fn is_local(self) -> bool {
+        self.scope == Scope::Local
     }
 }
 
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = if self.shared { "" } else { "u" };
+        let mark = Scope::MARKS.iter().find(|(_, scope)| *scope == self.scope).map_or("", |(mark, _)| mark);
         write!(f, "{mark}{:032x}", self.number)
     }
 }
@@ -50,13 +76,11 @@ impl FromStr for Token {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let (digits, shared) = match text.strip_prefix('u') {
-            Some(digits) => (digits, false),
-            None => (text, true),
-        };
+        let marked = Scope::MARKS.iter().find_map(|(mark, scope)| Some((text.strip_prefix(mark)?, *scope)));
+        let (digits, scope) = marked.unwrap_or((text, Scope::Shared));
         let hex = digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         match u128::from_str_radix(digits, 16) {
-            Ok(number) if hex => Ok(Self { number, shared }),
+            Ok(number) if hex => Ok(Self { number, scope }),
             _ => Err(Error::new(
                 ErrorKind::Config,
                 "a lease token has 32 hexadecimal digits; send it exactly as it was handed out",
@@ -72,14 +96,22 @@ mod tests {
     #[test]
     fn a_token_survives_its_text() {
         let token = Token::roll(&Dice::seeded(1));
-        assert_eq!(token.to_string().parse::<Token>().unwrap(), token);
-        assert_eq!(token.unshared().to_string().parse::<Token>().unwrap(), token.unshared());
+        for token in [token, token.unshared(), token.local()] {
+            assert_eq!(token.to_string().parse::<Token>().unwrap(), token);
+        }
     }
 
     #[test]
     fn other_texts_are_no_tokens() {
-        for text in ["", "u", "+0000000000000000000000000000000", "0000", "G0000000000000000000000000000000"]
-        {
+        for text in [
+            "",
+            "u",
+            "l",
+            "ul",
+            "+0000000000000000000000000000000",
+            "0000",
+            "G0000000000000000000000000000000",
+        ] {
             assert!(text.parse::<Token>().is_err(), "{text}");
         }
     }

@@ -1,13 +1,13 @@
 //! Stores that stand between a cache and its store.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::sync::watch;
 
 use crate::{
     cache::{
-        backend::{Answer, Backend, Change, Leased, Request, Settle, Stored, Unavailable},
+        backend::{Answer, Backend, Budget, Change, Leased, Request, Settle, Stored, Unavailable},
         token::Token,
     },
     sync::Mutex,
@@ -56,16 +56,20 @@ impl Gated {
 }
 
 impl Backend for Gated {
-    fn read<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Stored>> {
+    fn budget(&self) -> Budget {
+        Budget(Duration::MAX)
+    }
+
+    fn read<'a>(&'a self, id: &'a str, budget: &'a mut Budget) -> Answer<'a, Option<Stored>> {
         Box::pin(async move {
-            let answer = self.store.read(id).await;
+            let answer = self.store.read(id, budget).await;
             self.read.pass().await;
             answer
         })
     }
 
-    fn lease<'a>(&'a self, id: &'a str, request: Request) -> Answer<'a, Leased> {
-        self.store.lease(id, request)
+    fn lease<'a>(&'a self, id: &'a str, request: Request, budget: &'a mut Budget) -> Answer<'a, Leased> {
+        self.store.lease(id, request, budget)
     }
 
     fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {
@@ -116,12 +120,16 @@ impl Slow {
 }
 
 impl Backend for Slow {
-    fn read<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Stored>> {
-        Box::pin(self.around(Box::pin(async move { self.store.read(id).await })))
+    fn budget(&self) -> Budget {
+        Budget(Duration::MAX)
     }
 
-    fn lease<'a>(&'a self, id: &'a str, request: Request) -> Answer<'a, Leased> {
-        Box::pin(self.around(Box::pin(async move { self.store.lease(id, request).await })))
+    fn read<'a>(&'a self, id: &'a str, budget: &'a mut Budget) -> Answer<'a, Option<Stored>> {
+        Box::pin(self.around(Box::pin(async move { self.store.read(id, budget).await })))
+    }
+
+    fn lease<'a>(&'a self, id: &'a str, request: Request, budget: &'a mut Budget) -> Answer<'a, Leased> {
+        Box::pin(self.around(Box::pin(async move { self.store.lease(id, request, budget).await })))
     }
 
     fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {
@@ -141,11 +149,15 @@ impl Backend for Slow {
 pub(super) struct Gone;
 
 impl Backend for Gone {
-    fn read<'a>(&'a self, _: &'a str) -> Answer<'a, Option<Stored>> {
+    fn budget(&self) -> Budget {
+        Budget(Duration::MAX)
+    }
+
+    fn read<'a>(&'a self, _: &'a str, _: &'a mut Budget) -> Answer<'a, Option<Stored>> {
         Box::pin(std::future::ready(Err(Unavailable)))
     }
 
-    fn lease<'a>(&'a self, _: &'a str, _: Request) -> Answer<'a, Leased> {
+    fn lease<'a>(&'a self, _: &'a str, _: Request, _: &'a mut Budget) -> Answer<'a, Leased> {
         Box::pin(std::future::ready(Err(Unavailable)))
     }
 

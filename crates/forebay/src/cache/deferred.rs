@@ -1,0 +1,219 @@
+//! Changes that the store has not confirmed: kept until it has, and until then in the way of every use of
+//! their ids.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::stream::{self, StreamExt};
+use tokio::sync::Notify;
+
+use super::{
+    backend::{Change, Unavailable},
+    redis::RedisBackend,
+    slots::Space,
+};
+use crate::{
+    clock::{Clock, Moment},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+/// How many changes wait; beyond, their whole space does.
+const MOST: usize = 10_000;
+
+/// How long a confirmed change is remembered, in case that the server turns out to be another one which lacks it.
+const REMEMBERED: Duration = Duration::from_secs(60);
+
+const AT_A_TIME: usize = 64;
+
+/// The pause after a replay that failed.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The changes of one `Forebay` that are not confirmed, and those confirmed lately.
+pub(crate) struct Deferred {
+    clock: Clock,
+    state: Mutex<State>,
+    /// How many ids and spaces wait: zero spares the readers the lock.
+    waiting: AtomicUsize,
+    bell: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    ids: HashMap<(Space, Box<str>), Waiting>,
+    spaces: HashMap<Space, (Arc<RedisBackend>, Moment)>,
+    confirmed: VecDeque<(Moment, Arc<RedisBackend>, Box<str>)>,
+    numbers: u64,
+}
+
+#[derive(Clone)]
+struct Waiting {
+    store: Arc<RedisBackend>,
+    change: Change,
+    since: Moment,
+    number: u64,
+}
+
+impl Deferred {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, state: Mutex::default(), waiting: AtomicUsize::new(0), bell: Notify::new() }
+    }
+
+    /// Whether a change of `id` waits, so that what the store has for it is not to be used.
+    pub(super) fn holds(&self, space: Space, id: &str) -> bool {
+        if self.waiting.load(SeqCst) == 0 {
+            return false;
+        }
+        let state = self.state.lock();
+        state.spaces.contains_key(&space) || state.ids.contains_key(&(space, id.into()))
+    }
+
+    /// Keeps a change until the store confirms it. What invalidates stays in the place of what only expires.
+    pub(super) fn keep(&self, store: &Arc<RedisBackend>, id: &str, change: &Change) {
+        let since = self.clock.now();
+        self.update(|state| state.keep(store, id, change, since));
+        self.bell.notify_one();
+    }
+
+    /// Takes note that the store has confirmed a change of `id`.
+    pub(super) fn confirm(&self, store: &Arc<RedisBackend>, id: &str, change: &Change) {
+        let now = self.clock.now();
+        self.update(|state| {
+            if !matches!(change, Change::Expire) {
+                state.ids.remove(&(store.space, id.into()));
+            }
+            state.remember(now, store, id);
+        });
+    }
+
+    /// The server is another one: what it may lack waits to be done again.
+    pub(crate) fn replay(&self) {
+        let now = self.clock.now();
+        self.update(|state| {
+            let confirmed = std::mem::take(&mut state.confirmed);
+            for (since, store, id) in confirmed {
+                if now.since(since) <= REMEMBERED {
+                    state.keep(&store, &id, &Change::Invalidate, now);
+                }
+            }
+        });
+        self.bell.notify_one();
+    }
+
+    /// How many changes wait, and since when the oldest.
+    pub(crate) fn backlog(&self) -> (usize, Duration) {
+        let state = self.state.lock();
+        let since = state.ids.values().map(|waiting| waiting.since);
+        let oldest = since.chain(state.spaces.values().map(|(_, since)| *since)).min();
+        let age = oldest.map_or(Duration::ZERO, |oldest| self.clock.now().since(oldest));
+        (state.ids.len() + state.spaces.len(), age)
+    }
+
+    /// Has changes confirmed for as long as it runs.
+    pub(crate) async fn run(&self) {
+        loop {
+            if self.waiting.load(SeqCst) == 0 {
+                self.bell.notified().await;
+            }
+            if self.attempt().await.is_err() {
+                self.clock.sleep(PAUSE).await;
+            }
+        }
+    }
+
+    /// Has everything confirmed that waits; returns once nothing does.
+    pub(crate) async fn drain(&self) {
+        while self.waiting.load(SeqCst) > 0 {
+            if self.attempt().await.is_err() {
+                self.clock.sleep(PAUSE).await;
+            }
+        }
+    }
+
+    async fn attempt(&self) -> Result<(), Unavailable> {
+        let (ids, spaces) = {
+            let state = self.state.lock();
+            (state.ids.clone(), state.spaces.clone())
+        };
+        let attempts = stream::iter(ids).map(|((space, id), waiting)| async move {
+            let Waiting { store, change, number, .. } = waiting;
+            super::backend::Backend::change(&*store, &id, change).await?;
+            self.update(|state| state.done(space, &id, number, &store, self.clock.now()));
+            Ok(())
+        });
+        let failed: Vec<Result<(), Unavailable>> = attempts
+            .buffer_unordered(AT_A_TIME)
+            .filter(|done| std::future::ready(done.is_err()))
+            .take(1)
+            .collect()
+            .await;
+        for (space, (store, _)) in spaces {
+            store.sweep().await?;
+            self.update(|state| {
+                state.spaces.remove(&space);
+            });
+        }
+        failed.into_iter().next().unwrap_or(Ok(()))
+    }
+
+    fn update(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.state.lock();
+        change(&mut state);
+        self.waiting.store(state.ids.len() + state.spaces.len(), SeqCst);
+    }
+}
+
+impl State {
+    fn keep(&mut self, store: &Arc<RedisBackend>, id: &str, change: &Change, since: Moment) {
+        let space = store.space;
+        if self.spaces.contains_key(&space) {
+            return;
+        }
+        if self.ids.len() >= MOST {
+            self.ids.retain(|(other, _), _| *other != space);
+            self.spaces.insert(space, (store.clone(), since));
+            return;
+        }
+        self.numbers += 1;
+        let number = self.numbers;
+        let soft = matches!(change, Change::Expire);
+        // A put is not done late: what it would have stored may be old by then.
+        let change = if soft { Change::Expire } else { Change::Invalidate };
+        let waiting = Waiting { store: store.clone(), change: change.clone(), since, number };
+        let held = self.ids.entry((space, id.into())).or_insert(waiting);
+        held.number = number;
+        if !soft {
+            held.change = change;
+        }
+    }
+
+    /// A change that came while this one was on its way waits on.
+    fn done(&mut self, space: Space, id: &str, number: u64, store: &Arc<RedisBackend>, now: Moment) {
+        let key = (space, Box::from(id));
+        if self.ids.get(&key).is_some_and(|waiting| waiting.number == number) {
+            self.ids.remove(&key);
+        }
+        self.remember(now, store, id);
+    }
+
+    fn remember(&mut self, now: Moment, store: &Arc<RedisBackend>, id: &str) {
+        let old = |(since, ..): &(Moment, _, _)| now.since(*since) > REMEMBERED;
+        while self.confirmed.len() >= MOST || self.confirmed.front().is_some_and(old) {
+            self.confirmed.pop_front();
+        }
+        self.confirmed.push_back((now, store.clone(), id.into()));
+    }
+}
+
+impl fmt::Debug for Deferred {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, oldest) = self.backlog();
+        f.debug_struct("Deferred").field("count", &count).field("oldest", &oldest).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,100 @@
+//! Goes on while Redis cannot be asked: changes are deferred, and look-ups get leases of this process alone.
+
+use std::{fmt, sync::Arc};
+
+use futures::future::BoxFuture;
+
+use super::{
+    backend::{Backend, Budget, Change, Leased, Request, Settle, Stored, Unavailable},
+    deferred::Deferred,
+    memory::MemoryBackend,
+    redis::RedisBackend,
+    token::Token,
+};
+
+/// One space in Redis, with what stands in for that during an outage.
+#[derive(Debug)]
+pub(crate) struct Outage {
+    pub(crate) redis: Arc<RedisBackend>,
+    pub(crate) deferred: Arc<Deferred>,
+    /// Holds what is leased and filled meanwhile; empty again once invalidations are heard.
+    pub(crate) locally: MemoryBackend,
+    /// Keeps the tasks of the store going for as long as the cache exists.
+    pub(crate) _anchor: Arc<dyn fmt::Debug + Send + Sync>,
+}
+
+impl Outage {
+    /// Overtakes the leases of this process alone.
+    pub(super) fn overtake(&self, id: &str) {
+        self.locally.make(id, &Change::Invalidate);
+    }
+
+    fn ask<T>(&self, id: &str, question: impl FnOnce() -> T) -> Result<T, Unavailable> {
+        if self.deferred.holds(self.redis.space, id) { Err(Unavailable) } else { Ok(question()) }
+    }
+}
+
+impl Backend for Outage {
+    fn budget(&self) -> Budget {
+        self.redis.budget()
+    }
+
+    fn read<'a>(
+        &'a self,
+        id: &'a str,
+        budget: &'a mut Budget,
+    ) -> BoxFuture<'a, Result<Option<Stored>, Unavailable>> {
+        Box::pin(async move { self.ask(id, || Backend::read(&*self.redis, id, budget))?.await })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        id: &'a str,
+        request: Request,
+        budget: &'a mut Budget,
+    ) -> BoxFuture<'a, Result<Leased, Unavailable>> {
+        Box::pin(async move {
+            let asked = match self.ask(id, || Backend::lease(&*self.redis, id, request.clone(), budget)) {
+                Ok(asked) => asked.await,
+                Err(Unavailable) => Err(Unavailable),
+            };
+            if asked.is_ok() || !request.local_will_do {
+                return asked;
+            }
+            Ok(match self.locally.lease(id, request, &mut self.locally.budget()).await? {
+                Leased::Granted { .. } => Leased::GrantedLocally,
+                other => other,
+            })
+        })
+    }
+
+    fn settle<'a>(
+        &'a self,
+        id: &'a str,
+        token: Token,
+        step: Settle,
+    ) -> BoxFuture<'a, Result<bool, Unavailable>> {
+        Box::pin(async move {
+            if token.is_local() {
+                return self.locally.settle(id, token, step).await;
+            }
+            self.ask(id, || Backend::settle(&*self.redis, id, token, step))?.await
+        })
+    }
+
+    fn change<'a>(&'a self, id: &'a str, change: Change) -> BoxFuture<'a, Result<(), Unavailable>> {
+        Box::pin(async move {
+            self.overtake(id);
+            let changed = Backend::change(&*self.redis, id, change.clone()).await;
+            match changed {
+                Ok(()) => self.deferred.confirm(&self.redis, id, &change),
+                Err(Unavailable) => self.deferred.keep(&self.redis, id, &change),
+            }
+            changed
+        })
+    }
+
+    fn wake_name(&self, id: &str) -> String {
+        self.redis.wake_name(id)
+    }
+}

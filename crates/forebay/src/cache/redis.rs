@@ -1,0 +1,280 @@
+//! The store that processes share: one script per operation, so that each is atomic as a whole.
+
+use std::{sync::LazyLock, time::Duration};
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+
+use super::{
+    backend::{Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored, Unavailable},
+    slots::Space,
+    token::Token,
+};
+use crate::{
+    bus::{Bus, Kind},
+    key::{Keys, Name, generations},
+    redis::{Redis, Reply, Request as Question, Road, Script, Unusable},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// What is larger takes a connection of its own.
+const LARGE: usize = 64 << 10;
+
+macro_rules! script {
+    ($file:literal) => {
+        LazyLock::new(|| Script::new(include_str!(concat!("redis/", $file, ".lua"))))
+    };
+}
+
+static LEASE: LazyLock<Script> = script!("lease");
+static FILL: LazyLock<Script> = script!("fill");
+static RENEW: LazyLock<Script> = script!("renew");
+static NOTE: LazyLock<Script> = script!("note");
+static RELEASE: LazyLock<Script> = script!("release");
+static INVALIDATE: LazyLock<Script> = script!("invalidate");
+static EXPIRE: LazyLock<Script> = script!("expire");
+
+/// One space in Redis.
+#[derive(Debug)]
+pub(crate) struct RedisBackend {
+    name: Name,
+    version: u32,
+    pub(super) space: Space,
+    keys: Keys,
+    redis: Redis,
+    bus: Bus,
+    invalidations: String,
+    wakes: String,
+    /// The mean size of what is read, smoothed: whether the next read is likely to be large.
+    mean: AtomicUsize,
+}
+
+impl RedisBackend {
+    pub(crate) fn new(name: Name, version: u32, space: Space, keys: Keys, redis: Redis, bus: Bus) -> Self {
+        let (invalidations, wakes) = (keys.invalidate_channel(), keys.wake_channel());
+        let mean = AtomicUsize::new(0);
+        Self { name, version, space, keys, redis, bus, invalidations, wakes, mean }
+    }
+
+    /// Invalidates every entry of the space, found by its keys.
+    pub(super) async fn sweep(&self) -> Result<(), Unavailable> {
+        for version in generations(self.version) {
+            let pattern = self.keys.value(&self.name, version, "*");
+            for primary in self.redis.primaries() {
+                let mut cursor = 0;
+                loop {
+                    let request = Question::Scan { cursor, pattern: &pattern };
+                    let mut page = primary.call(request).await?.into_list();
+                    let keys = page.pop().map(Reply::into_list).unwrap_or_default();
+                    for key in keys.iter().filter_map(Reply::text) {
+                        let id = key.split_once('{').and_then(|(_, id)| id.strip_suffix('}'));
+                        self.change(id.unwrap_or_default(), Change::Invalidate).await?;
+                    }
+                    cursor = page.pop().and_then(|next| next.text()?.parse().ok()).unwrap_or(0);
+                    if cursor == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn read(&self, id: &str, budget: &mut Budget) -> Result<Option<Stored>, Unavailable> {
+        let road = if self.mean.load(Relaxed) > LARGE { Road::Large } else { Road::Usual };
+        let key = self.keys.value(&self.name, self.version, id);
+        let answer = self.spend(budget, Question::Read(&key), road).await?;
+        let mut parts = answer.into_list().into_iter();
+        let left = parts.next().and_then(|left| left.number()).unwrap_or(0);
+        Ok(match (parts.next(), u64::try_from(left)) {
+            (Some(Reply::Bytes(bytes)), Ok(left)) => Some(self.weighed(bytes, left)),
+            // Of another type, or without an end: it is not ours.
+            (Some(Reply::Bytes(_) | Reply::Error(_)), Err(_)) if left == -1 => {
+                Some(Stored { bytes: Bytes::new(), left: Duration::ZERO })
+            }
+            (Some(Reply::Error(_)), _) => Some(Stored { bytes: Bytes::new(), left: Duration::ZERO }),
+            _ => None,
+        })
+    }
+
+    fn weighed(&self, bytes: Bytes, left: u64) -> Stored {
+        let mean = self.mean.load(Relaxed);
+        self.mean.store(mean - mean / 8 + bytes.len() / 8, Relaxed);
+        Stored { bytes, left: Duration::from_millis(left) }
+    }
+
+    async fn lease(&self, id: &str, request: Request, budget: &mut Budget) -> Result<Leased, Unavailable> {
+        let road = if self.mean.load(Relaxed) > LARGE { Road::Large } else { Road::Usual };
+        let (token, life) = (request.token.to_string(), millis(request.life));
+        let (stale, entry);
+        let reject: &[u8] = match request.reject {
+            Reject::Nothing => b"",
+            Reject::All => b"*",
+            Reject::Entry(id) => {
+                entry = id.to_be_bytes();
+                &entry
+            }
+        };
+        let stale: &[u8] = match request.stale {
+            None => b"",
+            Some(id) => {
+                stale = id.to_be_bytes();
+                &stale
+            }
+        };
+        let listening: &[u8] = if request.listening { b"1" } else { b"0" };
+        let arguments = [token.as_bytes(), life.as_bytes(), reject, stale, listening, b"0"];
+        let run = Question::Run { script: &LEASE, keys: &self.pair(id), arguments: &arguments };
+        self.leased(self.spend(budget, run, road).await?).ok_or(Unavailable)
+    }
+
+    fn leased(&self, answer: Reply) -> Option<Leased> {
+        let mut parts = answer.into_list().into_iter();
+        let kind = parts.next()?;
+        let number = u64::try_from(parts.next()?.number()?).ok()?;
+        let left = Duration::from_millis(number);
+        Some(match kind.text()? {
+            "entry" => Leased::Entry(self.weighed(parts.next()?.into_bytes()?, number)),
+            "granted" => Leased::Granted { stale_is_kept: number == 1 },
+            "busy" => Leased::Busy(left),
+            "failed" => Leased::Failed(left),
+            "unshared" => Leased::Unshared,
+            _ => return None,
+        })
+    }
+
+    async fn settle(&self, id: &str, token: Token, step: Settle) -> Result<bool, Unavailable> {
+        let token = token.to_string();
+        let (token, wakes) = (token.as_bytes(), self.wakes.as_bytes());
+        let life = match &step {
+            Settle::Fill { life, .. } | Settle::Renew(life) | Settle::Note(_, life) => millis(*life),
+            Settle::Discard | Settle::Release => String::new(),
+        };
+        let life = life.as_bytes();
+        let large = matches!(&step, Settle::Fill { bytes, .. } if bytes.len() > LARGE);
+        let road = if large { Road::Large } else { Road::Usual };
+        let (script, arguments): (&Script, &[&[u8]]) = match &step {
+            Settle::Fill { bytes, .. } => (&FILL, &[token, life, bytes, wakes]),
+            Settle::Renew(_) => (&RENEW, &[token, life]),
+            Settle::Note(Note::Failed, _) => (&NOTE, &[token, life, b"failed", wakes]),
+            Settle::Note(Note::Unshared, _) => (&NOTE, &[token, life, b"unshared", wakes]),
+            Settle::Discard => (&RELEASE, &[token, b"discard", wakes]),
+            Settle::Release => (&RELEASE, &[token, b"keep", wakes]),
+        };
+        Ok(self.run(script, &self.pair(id), arguments, road).await?.number() == Some(1))
+    }
+
+    async fn change(&self, id: &str, change: Change) -> Result<(), Unavailable> {
+        let (kind, script) = match change {
+            Change::Expire => (Kind::Aged, &EXPIRE),
+            Change::Invalidate | Change::Claim(..) => (Kind::Gone, &INVALIDATE),
+        };
+        let (token, life) = match change {
+            Change::Claim(token, life) => (token.to_string(), millis(life)),
+            Change::Invalidate | Change::Expire => (String::new(), String::new()),
+        };
+        let announced = self.bus.announce(self.name.as_str(), id, kind);
+        let (channel, wakes) = (self.invalidations.as_bytes(), self.wakes.as_bytes());
+        let all = [channel, announced.message(), wakes, token.as_bytes(), life.as_bytes()];
+        let arguments = if kind == Kind::Aged { &all[..3] } else { &all[..] };
+        self.run(script, &self.all_pairs(id), arguments, Road::Usual).await?;
+        // Whoever has given the message up does not know of the change: it is told anew.
+        if announced.answered() { Ok(()) } else { Err(Unavailable) }
+    }
+
+    async fn spend(
+        &self,
+        budget: &mut Budget,
+        request: Question<'_>,
+        road: Road,
+    ) -> Result<Reply, Unavailable> {
+        let clock = self.redis.clock();
+        let began = clock.now();
+        let until = match road {
+            Road::Usual => began.after(budget.0),
+            Road::Large => self.redis.budget(road),
+        };
+        let answer = self.redis.call(request, road, until).await;
+        budget.0 = budget.0.saturating_sub(clock.now().since(began));
+        Ok(answer?)
+    }
+
+    async fn run(
+        &self,
+        script: &Script,
+        keys: &[String],
+        arguments: &[&[u8]],
+        road: Road,
+    ) -> Result<Reply, Unavailable> {
+        let run = Question::Run { script, keys, arguments };
+        Ok(self.redis.call(run, road, self.redis.budget(road)).await?)
+    }
+
+    fn pair(&self, id: &str) -> [String; 2] {
+        self.pair_of(self.version, id)
+    }
+
+    fn pair_of(&self, version: u32, id: &str) -> [String; 2] {
+        [self.keys.value(&self.name, version, id), self.keys.lease(&self.name, version, id)]
+    }
+
+    /// Value and lease of every version that may be running, this one's first.
+    fn all_pairs(&self, id: &str) -> Vec<String> {
+        let neighbours = generations(self.version).filter(|version| *version != self.version);
+        std::iter::once(self.version)
+            .chain(neighbours)
+            .flat_map(|version| self.pair_of(version, id))
+            .collect()
+    }
+}
+
+/// Whole milliseconds, at least one: zero would end what it is the life of.
+fn millis(span: Duration) -> String {
+    span.as_millis().clamp(1, 1 << 53).to_string()
+}
+
+impl From<Unusable> for Unavailable {
+    fn from(Unusable: Unusable) -> Self {
+        Self
+    }
+}
+
+impl Backend for RedisBackend {
+    fn budget(&self) -> Budget {
+        Budget(self.redis.span())
+    }
+
+    fn read<'a>(
+        &'a self,
+        id: &'a str,
+        budget: &'a mut Budget,
+    ) -> BoxFuture<'a, Result<Option<Stored>, Unavailable>> {
+        Box::pin(self.read(id, budget))
+    }
+
+    fn lease<'a>(
+        &'a self,
+        id: &'a str,
+        request: Request,
+        budget: &'a mut Budget,
+    ) -> BoxFuture<'a, Result<Leased, Unavailable>> {
+        Box::pin(self.lease(id, request, budget))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        id: &'a str,
+        token: Token,
+        step: Settle,
+    ) -> BoxFuture<'a, Result<bool, Unavailable>> {
+        Box::pin(self.settle(id, token, step))
+    }
+
+    fn change<'a>(&'a self, id: &'a str, change: Change) -> BoxFuture<'a, Result<(), Unavailable>> {
+        Box::pin(self.change(id, change))
+    }
+
+    fn wake_name(&self, id: &str) -> String {
+        self.keys.lease(&self.name, self.version, id)
+    }
+}

@@ -1,0 +1,194 @@
+//! The one object that an application opens: it hands out primitives, and shuts them down in order.
+
+mod builder;
+mod local;
+mod remote;
+
+use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+pub use self::builder::Builder;
+use self::{local::Local, remote::Remote};
+use crate::{
+    cache::{self, Leases, Memory, Shared, Site},
+    codec::{Codec, MessagePack},
+    context::Context,
+    error::{Error, ErrorKind},
+    key::Name,
+    status::Status,
+    sync::Mutex,
+};
+
+/// How often what is past its deadline is removed. It is out of use from the deadline on.
+const SWEEP: Duration = Duration::from_secs(5);
+
+/// The acceleration layer of one application in one process. Cheap to clone.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::time::Duration;
+/// use forebay::Forebay;
+///
+/// let forebay = Forebay::builder("shop").memory().build().await?;
+/// let prices = forebay.cache::<u64>("catalog:price", Duration::from_secs(60)).build()?;
+/// prices.put("p-001", 12).await?;
+/// forebay.shutdown(Duration::from_secs(1)).await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Forebay {
+    store: Store,
+}
+
+/// Where everything is kept.
+#[derive(Clone)]
+enum Store {
+    Local(Arc<Local>),
+    Remote(Arc<Remote>),
+}
+
+impl Forebay {
+    /// Begins a `Forebay` for the application `app` (`[a-z0-9._-]`, at most 64 characters), whose name is part
+    /// of every key.
+    pub fn builder(app: impl Into<String>) -> Builder {
+        Builder::new(app.into())
+    }
+
+    /// Begins a `Forebay` on the Redis of the environment variable `FOREBAY_REDIS_URL`, or on the memory store
+    /// where there is none.
+    pub fn from_env(app: impl Into<String>) -> Builder {
+        match std::env::var("FOREBAY_REDIS_URL") {
+            Ok(url) if !url.is_empty() => Self::builder(app).redis(url),
+            _ => Self::builder(app),
+        }
+    }
+
+    /// Begins the cache of one space, whose values are fresh for `time_to_live`. They are written as
+    /// MessagePack unless the builder is given another codec.
+    pub fn cache<V>(&self, space: &str, time_to_live: Duration) -> cache::Builder<V>
+    where
+        V: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        self.cache_with(space, time_to_live, MessagePack)
+    }
+
+    /// As [`Forebay::cache`], for values that only `codec` can write.
+    pub fn cache_with<V>(
+        &self,
+        space: &str,
+        time_to_live: Duration,
+        codec: impl Codec<V>,
+    ) -> cache::Builder<V>
+    where
+        V: Send + Sync + 'static,
+    {
+        let site: Arc<dyn Site> = match &self.store {
+            Store::Local(local) => local.clone(),
+            Store::Remote(remote) => remote.clone(),
+        };
+        cache::Builder::new(site, space, time_to_live, Arc::new(codec))
+    }
+
+    /// How much of the process-memory budget is used, in bytes.
+    pub fn local_bytes(&self) -> u64 {
+        self.shared().memory.weight()
+    }
+
+    /// How it stands with its store.
+    pub fn status(&self) -> Status {
+        match &self.store {
+            Store::Local(_) => Status::Memory,
+            Store::Remote(remote) => Status::Redis(remote.status()),
+        }
+    }
+
+    /// Refuses further loads, waits at most `budget` for those that run, then ends them. What is cached in this
+    /// process can still be read.
+    ///
+    /// Over Redis, changes that it has not confirmed are tried once more within the budget, and the connections
+    /// are closed.
+    ///
+    /// Returns whether everything ended by itself.
+    pub async fn shutdown(&self, budget: Duration) -> bool {
+        let all = match &self.store {
+            Store::Local(local) => local.shut_down(budget).await,
+            Store::Remote(remote) => remote.shut_down(budget).await,
+        };
+        if !all {
+            tracing::warn!(budget_ms = budget.as_millis(), "shutdown ended tasks that were over its budget");
+        }
+        all
+    }
+
+    fn shared(&self) -> &Shared {
+        match &self.store {
+            Store::Local(local) => &local.shared,
+            Store::Remote(remote) => &remote.shared,
+        }
+    }
+}
+
+impl fmt::Debug for Forebay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forebay").field("app", &self.shared().context.app).finish_non_exhaustive()
+    }
+}
+
+/// The names of the spaces that were built.
+#[derive(Default)]
+struct Spaces(Mutex<HashSet<Name>>);
+
+impl Spaces {
+    fn claim(&self, name: &Name) -> Result<(), Error> {
+        if self.0.lock().insert(name.clone()) {
+            return Ok(());
+        }
+        let why = format!("cache {name} was built before in this Forebay; clone that one");
+        Err(Error::new(ErrorKind::Config, why))
+    }
+}
+
+/// Sweeps until shutdown, or until neither the `Forebay` nor a cache of it is left.
+fn sweep(context: &Context, memory: &Arc<Memory>, leases: &Arc<Leases>) {
+    let (memory, leases) = (Arc::downgrade(memory), Arc::downgrade(leases));
+    let (clock, tasks) = (context.clock.clone(), context.tasks.clone());
+    tasks.clone().spawn(async move {
+        loop {
+            tokio::select! {
+                () = clock.sleep(SWEEP) => {}
+                () = tasks.stopping() => return,
+            }
+            let (Some(memory), Some(leases)) = (memory.upgrade(), leases.upgrade()) else { return };
+            memory.sweep(&clock);
+            leases.sweep();
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+
+    #[tokio::test]
+    async fn what_has_ended_is_swept_although_only_a_cache_is_left() {
+        let (clock, time) = Clock::manual();
+        let forebay = Forebay::builder("sweep").memory().clock(clock).build().await.unwrap();
+        let cache = forebay.cache::<u64>("numbers", Duration::from_secs(1)).build().unwrap();
+        let memory = forebay.shared().memory.clone();
+        drop(forebay);
+        cache.put("a", 1).await.unwrap();
+        assert!(memory.weight() > 0);
+        for _ in 0..4 {
+            tokio::task::yield_now().await;
+            time.advance(SWEEP);
+        }
+        tokio::task::yield_now().await;
+        assert_eq!(memory.weight(), 0);
+    }
+}

@@ -1,0 +1,222 @@
+//! The store that processes share: Redis, and what stands in for it while it cannot be asked.
+
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use super::{Spaces, sweep};
+use crate::{
+    bus::Bus,
+    cache::{
+        self, Bulkhead, Deferred, Epoch, Hearing, Leases, Memory, MemoryBackend, Outage, Overtaken,
+        RedisBackend, Shared, Site, Space, Store, Waits,
+    },
+    clock::Clock,
+    context::Context,
+    error::Error,
+    key::{Keys, Name},
+    redis::{Address, Hooks, Redis, Signal},
+    status::RedisStatus,
+    tasks::Tasks,
+    wake::Wake,
+};
+
+/// How long closing may take in all: there is nothing left to wait for.
+const CLOSING: Duration = Duration::from_millis(100);
+
+/// Everything in Redis, with a level of it in this process.
+pub(super) struct Remote {
+    pub(super) shared: Shared,
+    spaces: Spaces,
+    leases: Arc<Leases>,
+    hearing: Arc<Hearing>,
+    deferred: Arc<Deferred>,
+    redis: Redis,
+    bus: Bus,
+    anchor: Arc<Anchor>,
+}
+
+/// How Redis is to be used.
+pub(super) struct Settings {
+    pub(super) address: Address,
+    pub(super) budget: Duration,
+    /// The network and the server live in this time, whatever clock the caches count by.
+    pub(super) clock: Clock,
+    /// The tasks that outlive those of the primitives.
+    pub(super) tasks: Tasks,
+}
+
+impl Remote {
+    pub(super) fn open(
+        context: Context,
+        settings: Settings,
+        local_bytes: u64,
+        outage_concurrency: usize,
+    ) -> Self {
+        let Settings { address, budget, clock, tasks } = settings;
+        let keys = Keys::new(context.app.clone());
+        let (epoch, leases) = (Arc::new(Epoch::deaf()), Arc::new(Leases::new(context.clock.clone())));
+        let memory = Arc::new(Memory::new(local_bytes, Store::Outside));
+        let deferred = Arc::new(Deferred::new(clock.clone()));
+        let hooks = Told { deferred: Arc::downgrade(&deferred), wake: context.wake.clone() };
+        let redis = Redis::open(address, budget, clock, context.dice.clone(), tasks.clone(), Arc::new(hooks));
+        let hearing = Arc::new(Hearing::new(epoch.clone(), leases.clone(), memory.clone()));
+        let heard = hearing.clone();
+        let bus =
+            Bus::open(redis.clone(), keys.invalidate_channel(), &context.dice, &tasks, move |message| {
+                heard.hear(message)
+            });
+        listen_for_wakes(&redis, keys.wake_channel(), context.wake.clone());
+        confirm(deferred.clone(), tasks.clone());
+        sweep(&context, &memory, &leases);
+        Self {
+            spaces: Spaces::default(),
+            shared: Shared {
+                memory,
+                epoch,
+                waits: Waits::of_process(),
+                outage: Bulkhead::new(outage_concurrency),
+                context,
+            },
+            leases,
+            hearing,
+            deferred,
+            redis,
+            bus,
+            anchor: Arc::new(Anchor(tasks)),
+        }
+    }
+
+    pub(super) fn status(&self) -> RedisStatus {
+        let (reason, figures) = (self.redis.trouble(), self.bus.figures());
+        let (deferred, deferred_for) = self.deferred.backlog();
+        RedisStatus {
+            usable: reason.is_none(),
+            reason,
+            in_flight: self.redis.in_flight(),
+            hears: figures.hears,
+            staleness_bound: figures.staleness_bound,
+            others: figures.others,
+            gaps: figures.gaps,
+            deferred,
+            deferred_for,
+        }
+    }
+
+    /// Ends the work first, so that leases are given back, then what others wait for, then the connections.
+    pub(super) async fn shut_down(&self, budget: Duration) -> bool {
+        let clock = self.redis.clock();
+        let until = clock.now().after(budget);
+        let Context { tasks, clock: own, .. } = &self.shared.context;
+        let ended = tasks.shut_down(own, budget).await;
+        let drained = clock.timeout(until.since(clock.now()), self.deferred.drain()).await.is_some();
+        self.bus.leave().await;
+        ended & drained & self.redis.close(CLOSING).await
+    }
+}
+
+impl Site for Remote {
+    fn shared(&self) -> Shared {
+        self.shared.clone()
+    }
+
+    fn claim(&self, name: &Name) -> Result<(), Error> {
+        self.spaces.claim(name)
+    }
+
+    /// What Redis holds is for its own settings to say.
+    fn most_bytes(&self) -> usize {
+        usize::MAX
+    }
+
+    fn backend(&self, name: &Name, space: Space, options: &cache::Options) -> Arc<dyn cache::Backend> {
+        let context = &self.shared.context;
+        let (version, keys) = (options.version, Keys::new(context.app.clone()));
+        let (redis, bus) = (self.redis.clone(), self.bus.clone());
+        let outage = Arc::new(Outage {
+            redis: Arc::new(RedisBackend::new(name.clone(), version, space, keys.clone(), redis, bus)),
+            deferred: self.deferred.clone(),
+            locally: MemoryBackend {
+                name: name.clone(),
+                version,
+                space,
+                keys,
+                memory: self.shared.memory.clone(),
+                leases: self.leases.clone(),
+                clock: context.clock.clone(),
+                wake: context.wake.clone(),
+            },
+            _anchor: self.anchor.clone(),
+        });
+        let hears: Weak<dyn Overtaken> = Arc::<Outage>::downgrade(&outage);
+        self.hearing.add(name, hears);
+        outage
+    }
+
+    fn attend(&self, name: &Name, cache: Weak<dyn Overtaken>) {
+        self.hearing.add(name, cache);
+    }
+}
+
+/// Ends the tasks of the store once neither the `Forebay` nor a cache of it is left.
+#[derive(Debug)]
+struct Anchor(Tasks);
+
+impl Drop for Anchor {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Who hears how Redis is.
+struct Told {
+    deferred: Weak<Deferred>,
+    wake: Wake,
+}
+
+impl Hooks for Told {
+    fn server_changed(&self) {
+        if let Some(deferred) = self.deferred.upgrade() {
+            deferred.replay();
+        }
+    }
+
+    /// Nobody is to wait for a wake that may never come.
+    fn unusable(&self) {
+        self.wake.wake_all();
+    }
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Told").finish_non_exhaustive()
+    }
+}
+
+fn listen_for_wakes(redis: &Redis, channel: String, wake: Wake) {
+    wake.set_hearing(false);
+    redis.listen(channel, move |signal| match signal {
+        Signal::Confirmed => wake.set_hearing(true),
+        Signal::Message(name) => {
+            if let Ok(name) = str::from_utf8(name) {
+                wake.wake(name);
+            }
+        }
+        Signal::Lost => {
+            wake.set_hearing(false);
+            wake.wake_all();
+        }
+    });
+}
+
+/// Has deferred changes confirmed until shutdown.
+fn confirm(deferred: Arc<Deferred>, tasks: Tasks) {
+    tasks.clone().spawn(async move {
+        tokio::select! {
+            () = deferred.run() => {}
+            () = tasks.stopping() => {}
+        }
+    });
+}
