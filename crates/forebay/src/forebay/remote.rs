@@ -66,7 +66,7 @@ impl Remote {
         let heard = hearing.clone();
         let bus =
             Bus::open(redis.clone(), keys.invalidate_channel(), &context.dice, &tasks, move |message| {
-                heard.hear(message)
+                heard.hear(message);
             });
         listen_for_wakes(&redis, keys.wake_channel(), context.wake.clone());
         confirm(deferred.clone(), tasks.clone());

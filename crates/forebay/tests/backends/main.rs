@@ -4,5 +4,6 @@
 
 mod cases;
 mod memory;
+mod redis;
 mod rig;
 mod whim;

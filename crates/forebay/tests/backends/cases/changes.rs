@@ -39,12 +39,12 @@ async fn load_around(rig: &impl Rig, cache: &Cache<String>, change: impl Future)
 }
 
 /// Starts a read of "a" that has its bytes from the store and is about to make a value of them.
-fn read_slowly(cache: &Cache<String>, whim: &Whim) -> JoinHandle<Option<String>> {
+async fn read_slowly(rig: &impl Rig, cache: &Cache<String>, whim: &Whim) -> JoinHandle<Option<String>> {
     whim.stops_reading();
     let cache = cache.clone();
     let reader = tokio::task::spawn_blocking(move || Handle::current().block_on(held(&cache, "a")));
     while !whim.is_reading() {
-        std::thread::yield_now();
+        rig.settle().await;
     }
     reader
 }
@@ -138,7 +138,7 @@ pub(crate) async fn an_invalidate_during_a_read_keeps_the_value_out_of_memory(ri
     let whim = Whim::default();
     let cache = rig.builder("case").codec(whim.clone()).build().unwrap();
     cache.put("a", "old".to_owned()).await.unwrap();
-    let reader = read_slowly(&cache, &whim);
+    let reader = read_slowly(&rig, &cache, &whim).await;
     cache.invalidate("a").await;
     whim.reads_on();
     assert_eq!(reader.await.unwrap().as_deref(), Some("old"));
@@ -150,7 +150,7 @@ pub(crate) async fn a_put_during_a_read_keeps_the_old_value_out_of_memory(rig: i
     let whim = Whim::default();
     let cache = rig.builder("case").codec(whim.clone()).build().unwrap();
     cache.put("a", "old".to_owned()).await.unwrap();
-    let reader = read_slowly(&cache, &whim);
+    let reader = read_slowly(&rig, &cache, &whim).await;
     cache.put("a", "new".to_owned()).await.unwrap();
     whim.reads_on();
     reader.await.unwrap();
