@@ -91,6 +91,25 @@ fn flags_and_variables_that_cannot_be_used_are_refused() {
 }
 
 #[test]
+fn a_url_of_redis_that_cannot_be_used_is_blamed_on_its_setting_without_the_password() {
+    for url in
+        ["http://web:secret@host:6379", "web:secret@host:6379", "redis://web:secret@", "redis://:secret@/0"]
+    {
+        let flag = run(&["--redis", url], &[], None);
+        let variable = run(&[], &[("FOREBAY_REDIS_URL", url)], None);
+        let file = run(&[], &[], Some(&format!("[redis]\nurl = \"{url}\"")));
+
+        for output in [&flag, &variable, &file] {
+            assert!(!String::from_utf8_lossy(&output.stderr).contains("secret"), "{url}: {output:?}");
+        }
+        refused(&flag, 2, &["--redis"]);
+        refused(&variable, 2, &["FOREBAY_REDIS_URL"]);
+        refused(&file, 2, &[".toml", "`redis.url`"]);
+    }
+    refused(&run(&[], &[], Some("[redis]\nurl = \"\"")), 2, &["`redis.url`"]);
+}
+
+#[test]
 fn a_flag_beats_a_variable_and_a_variable_beats_the_file() {
     let file = "listen = \"file:x\"\napp = \"a\"";
     let variable = ("FOREBAY_LISTEN", "variable:x");

@@ -22,3 +22,14 @@ async fn a_verbose_answer_says_on_which_store_it_runs() {
         assert_eq!(answer.json(), json!({ "status": "ready", "components": {}, "store": "memory" }));
     }
 }
+
+#[tokio::test]
+async fn a_server_whose_redis_is_not_there_serves_and_says_what_is_missing() {
+    let server = Server::with("[redis]\nurl = \"redis://127.0.0.1:1\"");
+
+    let answer = Answered::to(server.get("/readyz?verbose")).await;
+
+    assert_eq!((answer.status, &answer.json()["status"]), (200, &json!("degraded")), "{answer:?}");
+    assert_eq!(answer.json()["components"]["redis"]["usable"], false);
+    assert_eq!(answer.json()["store"], "redis");
+}
