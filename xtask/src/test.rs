@@ -20,8 +20,7 @@ const STEPS: &[Step] = &[
     Step::own("packages", "installs missing Debian packages, or says what to type", packages::ensure),
     Step::cargo("format", "fmt --all --check"),
     Step::cargo("lints", "clippy --workspace --all-targets --all-features --locked -- -D warnings"),
-    Step::tests("tests", "test --workspace --all-features --locked --no-fail-fast")
-        .env("FOREBAY_STORE", "memory"),
+    Step::tests("tests", "test --workspace --all-features --locked --no-fail-fast"),
     Step::tests("models", "test -p forebay --lib --locked models")
         .env("RUSTFLAGS", "--cfg forebay_shuttle")
         .target("shuttle"),

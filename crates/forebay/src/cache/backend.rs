@@ -15,7 +15,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Answers what is stored under `id`.
     fn read<'a>(&'a self, id: &'a str, budget: &'a mut Budget) -> Answer<'a, Option<Stored>>;
 
-    /// Answers an entry that `request` can use, or who else loads, or grants the lease.
+    /// Answers an entry that `request` can use, or who else loads, or grants the lease. One that may have been
+    /// granted without an answer is taken back.
     fn lease<'a>(&'a self, id: &'a str, request: Request, budget: &'a mut Budget) -> Answer<'a, Leased>;
 
     /// Does `step` if the lease of `id` still carries `token`; answers whether it did.

@@ -161,11 +161,13 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
-    /// Asks for the lease once. A request that is not answered is followed by a release of its token.
+    /// Asks for the lease once. Whoever goes away before the answer gives it back; one that is not answered
+    /// is for the store to take back.
     async fn ask(&mut self, reject: Reject, listening: bool) -> Result<Asked, Unavailable> {
         let request = self.request(reject, listening);
         let mut grant = self.inner.grant(self.id.key.clone(), request.token, request.life);
-        let leased = self.inner.backend.lease(&self.id.key, request, &mut self.budget).await?;
+        let asked = self.inner.backend.lease(&self.id.key, request, &mut self.budget).await;
+        let leased = asked.inspect_err(|_| grant.keep())?;
         match leased {
             Leased::Granted { stale_is_kept: false } => self.flight.withdraw(),
             Leased::Granted { stale_is_kept: true } => {}

@@ -48,6 +48,7 @@ mod seal;
 mod site;
 mod slots;
 mod stats;
+mod takeback;
 #[cfg(all(test, not(forebay_shuttle)))]
 mod tests;
 mod token;

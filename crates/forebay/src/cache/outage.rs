@@ -61,6 +61,7 @@ impl Backend for Outage {
             if asked.is_ok() || !request.local_will_do {
                 return asked;
             }
+            let request = Request { token: request.token.local(), ..request };
             Ok(match self.locally.lease(id, request, &mut self.locally.budget()).await? {
                 Leased::Granted { .. } => Leased::GrantedLocally,
                 other => other,

@@ -8,6 +8,7 @@ use futures::future::BoxFuture;
 use super::{
     backend::{Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored, Unavailable},
     slots::Space,
+    takeback::{RELEASE, Takeback},
     token::Token,
 };
 use crate::{
@@ -30,7 +31,6 @@ static LEASE: LazyLock<Script> = script!("lease");
 static FILL: LazyLock<Script> = script!("fill");
 static RENEW: LazyLock<Script> = script!("renew");
 static NOTE: LazyLock<Script> = script!("note");
-static RELEASE: LazyLock<Script> = script!("release");
 static INVALIDATE: LazyLock<Script> = script!("invalidate");
 static EXPIRE: LazyLock<Script> = script!("expire");
 
@@ -99,7 +99,8 @@ impl RedisBackend {
 
     fn weighed(&self, bytes: Bytes, left: u64) -> Stored {
         let mean = self.mean.load(Relaxed);
-        self.mean.store(mean - mean / 8 + bytes.len() / 8, Relaxed);
+        let next = if mean == 0 { bytes.len() } else { mean - mean / 8 + bytes.len() / 8 };
+        self.mean.store(next, Relaxed);
         Stored { bytes, left: Duration::from_millis(left) }
     }
 
@@ -125,7 +126,20 @@ impl RedisBackend {
         let listening: &[u8] = if request.listening { b"1" } else { b"0" };
         let arguments = [token.as_bytes(), life.as_bytes(), reject, stale, listening, b"0"];
         let run = Question::Run { script: &LEASE, keys: &self.pair(id), arguments: &arguments };
-        self.leased(self.spend(budget, run, road).await?).ok_or(Unavailable)
+        match self.spend(budget, run, road).await {
+            Ok(answer) => self.leased(answer).ok_or(Unavailable),
+            Err(unusable) => {
+                if unusable == Unusable::Unanswered {
+                    self.take_back(id, token);
+                }
+                Err(unusable.into())
+            }
+        }
+    }
+
+    fn take_back(&self, id: &str, token: String) {
+        let (redis, wakes) = (self.redis.clone(), self.wakes.clone());
+        Takeback { redis, keys: self.pair(id), token, wakes }.begin();
     }
 
     fn leased(&self, answer: Reply) -> Option<Leased> {
@@ -182,12 +196,7 @@ impl RedisBackend {
         if announced.answered() { Ok(()) } else { Err(Unavailable) }
     }
 
-    async fn spend(
-        &self,
-        budget: &mut Budget,
-        request: Question<'_>,
-        road: Road,
-    ) -> Result<Reply, Unavailable> {
+    async fn spend(&self, budget: &mut Budget, request: Question<'_>, road: Road) -> Result<Reply, Unusable> {
         let clock = self.redis.clock();
         let began = clock.now();
         let until = match road {
@@ -196,7 +205,7 @@ impl RedisBackend {
         };
         let answer = self.redis.call(request, road, until).await;
         budget.0 = budget.0.saturating_sub(clock.now().since(began));
-        Ok(answer?)
+        answer
     }
 
     async fn run(
@@ -234,7 +243,7 @@ fn millis(span: Duration) -> String {
 }
 
 impl From<Unusable> for Unavailable {
-    fn from(Unusable: Unusable) -> Self {
+    fn from(_: Unusable) -> Self {
         Self
     }
 }

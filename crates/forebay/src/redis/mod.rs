@@ -48,9 +48,14 @@ pub(crate) const BUDGET: Duration = Duration::from_millis(50);
 /// The same for large values.
 const LARGE_BUDGET: Duration = Duration::from_millis(500);
 
-/// Redis, or what is left of it, could not be asked. What to do then is the caller's decision.
+/// Redis could not be asked. What to do then is the caller's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unusable;
+pub(crate) enum Unusable {
+    /// The request was not sent, or refused.
+    NotDone,
+    /// Nobody knows whether the request was carried out, or will be.
+    Unanswered,
+}
 
 /// Which connection a call takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +147,7 @@ impl Redis {
         road: Road,
         until: Moment,
     ) -> Result<Reply, Unusable> {
-        let node = self.node(&request, until).await.ok_or(Unusable)?;
+        let node = self.node(&request, until).await.ok_or(Unusable::NotDone)?;
         let answer = match node.call(&request, road, until, false).await {
             Err(Trouble::Moved(name)) => self.redirected(&name, &request, road, until, false).await,
             Err(Trouble::Ask(name)) => self.redirected(&name, &request, road, until, true).await,
@@ -150,7 +155,7 @@ impl Redis {
         };
         answer.map_err(|trouble| {
             tracing::debug!(?trouble, "a call of Redis failed");
-            Unusable
+            trouble.into()
         })
     }
 
@@ -168,6 +173,17 @@ impl Redis {
     /// Begins the subscription anew: it is silent though it should not be.
     pub(crate) fn resubscribe(&self) {
         self.0.channels.begin_anew();
+    }
+
+    /// Runs `work` until its end, or that of the handle.
+    pub(crate) fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let tasks = self.0.tools.tasks.clone();
+        self.0.tools.tasks.spawn(async move {
+            tokio::select! {
+                () = work => {}
+                () = tasks.stopping() => {}
+            }
+        });
     }
 
     /// Why Redis cannot be used, if it cannot.
@@ -217,11 +233,11 @@ impl Redis {
         until: Moment,
         asking: bool,
     ) -> Result<Reply, Trouble> {
-        let cluster = self.0.cluster.as_ref().ok_or(Trouble::Lost)?;
+        let cluster = self.0.cluster.as_ref().ok_or(Trouble::NotSent)?;
         if !asking {
             cluster.look_again();
         }
-        let node = cluster.node(name).ok_or(Trouble::Lost)?;
+        let node = cluster.node(name).ok_or(Trouble::NotSent)?;
         node.call(request, road, until, asking).await
     }
 }

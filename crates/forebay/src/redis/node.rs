@@ -86,12 +86,12 @@ impl Node {
         until: Moment,
         asking: bool,
     ) -> Result<Reply, Trouble> {
-        if self.is_down() {
-            return Err(Trouble::Node("it cannot be used"));
+        if self.is_down() || until <= self.tools.clock.now() {
+            return Err(Trouble::NotSent);
         }
         let _counted = InFlight::enter(&self.in_flight);
         let answer = self.within(until, self.attempt(request, road, asking)).await;
-        let failed = matches!(answer, None | Some(Err(Trouble::Lost)));
+        let failed = matches!(answer, None | Some(Err(Trouble::Lost | Trouble::NotSent)));
         if !failed {
             self.answers.fetch_add(1, Relaxed);
         }
@@ -127,7 +127,7 @@ impl Node {
         asking: bool,
     ) -> Result<Reply, Trouble> {
         let lane = self.lane(road);
-        let link = lane.link(None).await.ok_or(Trouble::Lost)?;
+        let link = lane.link(None).await.ok_or(Trouble::NotSent)?;
         match request.send(&link.connection, asking).await {
             // The server may have closed a connection that nobody used.
             Err(Trouble::Lost) if request.is_idempotent() => {
@@ -266,8 +266,11 @@ impl Node {
 }
 
 impl From<Trouble> for Unusable {
-    fn from(_: Trouble) -> Self {
-        Self
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Lost => Self::Unanswered,
+            _ => Self::NotDone,
+        }
     }
 }
 

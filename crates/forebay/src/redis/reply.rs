@@ -68,7 +68,9 @@ impl From<Value> for Reply {
 /// What an error of Redis says about whom to ask.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The connection is gone.
+    /// There was no connection to send on.
+    NotSent,
+    /// The connection is gone, or silent.
     Lost,
     /// The server does not know the script.
     NoScript,
