@@ -11,7 +11,7 @@
 //! | 5 | [`cache`] | two levels, one load per miss |
 //! | 3 | `bus` | what processes tell each other |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
-//! | 1 | `expiring` | the map with deadlines under every memory backend |
+//! | 1 | `redis`, `expiring` | the one handle to Redis; the map with deadlines under every memory backend |
 //! | 0 | [`clock`], [`codec`], [`dice`], [`key`], [`observe`], [`status`], [`Subject`], [`Error`], … | values and the world |
 
 mod bus;

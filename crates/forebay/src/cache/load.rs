@@ -87,11 +87,15 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let life = grant.life();
         let mut ours = true;
         loop {
+            let renewal = async {
+                inner.shared.context.clock.sleep(life / 3).await;
+                grant.renew(life).await
+            };
             tokio::select! {
                 biased;
                 ended = &mut load => return ended,
-                () = inner.shared.context.clock.sleep(life / 3), if ours => {
-                    ours = !matches!(grant.renew(life).await, Ok(false));
+                renewed = renewal, if ours => {
+                    ours = renewed != Ok(false);
                     if !ours {
                         inner.flights.end(&key, &flight);
                         flight.detach();

@@ -187,11 +187,16 @@ impl RedisBackend {
             Change::Claim(token, life) => (token.to_string(), millis(life)),
             Change::Invalidate | Change::Expire => (String::new(), String::new()),
         };
+        let keys = self.all_pairs(id);
+        // A change that cannot be sent takes no number: nobody is to wait for it.
+        if !self.redis.may_answer(&keys[0]) {
+            return Err(Unavailable);
+        }
         let announced = self.bus.announce(self.name.as_str(), id, kind);
         let (channel, wakes) = (self.invalidations.as_bytes(), self.wakes.as_bytes());
         let all = [channel, announced.message(), wakes, token.as_bytes(), life.as_bytes()];
         let arguments = if kind == Kind::Aged { &all[..3] } else { &all[..] };
-        self.run(script, &self.all_pairs(id), arguments, Road::Usual).await?;
+        self.run(script, &keys, arguments, Road::Usual).await?;
         // Whoever has given the message up does not know of the change: it is told anew.
         if announced.answered() { Ok(()) } else { Err(Unavailable) }
     }

@@ -50,6 +50,14 @@ impl Address {
         Ok(Self { seeds, cluster })
     }
 
+    /// Chooses who encrypts, if the program has not: with two to choose from, the first connection would panic.
+    pub(super) fn prepare(&self) {
+        if matches!(self.seeds[0].addr(), ConnectionAddr::TcpTls { .. }) {
+            // Refused where the program has chosen before.
+            rustls::crypto::ring::default_provider().install_default().ok();
+        }
+    }
+
     /// How to speak to another node of the same cluster.
     pub(super) fn sibling(&self, host: &str, port: u16) -> ConnectionInfo {
         let seed = self.seeds[0].clone();

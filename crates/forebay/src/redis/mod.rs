@@ -108,6 +108,7 @@ impl Redis {
         tasks: Tasks,
         hooks: Arc<dyn Hooks>,
     ) -> Self {
+        address.prepare();
         let journal = Arc::new(Journal::new(clock.clone()));
         let tools = Tools { clock, dice, tasks, journal, hooks, budget };
         let first = match address.cluster {
@@ -154,9 +155,16 @@ impl Redis {
             answer => answer,
         };
         answer.map_err(|trouble| {
-            tracing::debug!(?trouble, "a call of Redis failed");
+            if let Trouble::Refused(code) = &trouble {
+                self.report("commands", &format!("refused with {code}"));
+            }
             trouble.into()
         })
+    }
+
+    /// Whether the node that has `key` may answer.
+    pub(crate) fn may_answer(&self, key: &str) -> bool {
+        self.0.topology.borrow().node(Some(key)).is_some_and(|node| !node.is_down())
     }
 
     /// Asks each primary in turn for what only it knows.

@@ -224,8 +224,11 @@ impl Node {
                 () = self.tools.clock.sleep(WATCH) => {}
             }
             let before = std::mem::replace(&mut answers, self.answers.load(Relaxed));
-            if before == answers && !link.pings(&self.tools.clock, SILENT).await {
-                self.leave_alone("it does not answer");
+            if before == answers {
+                let until = self.tools.clock.now().after(SILENT);
+                if self.within(until, link.pings()).await != Some(true) {
+                    self.leave_alone("it does not answer");
+                }
             }
         }
     }
