@@ -12,8 +12,7 @@ use futures::stream::{self, StreamExt};
 use tokio::sync::Notify;
 
 use super::{
-    backend::{Change, Unavailable},
-    redis::RedisBackend,
+    backend::{Answer, Backend, Change, Unavailable},
     slots::Space,
 };
 use crate::{
@@ -35,6 +34,15 @@ const AT_A_TIME: usize = 64;
 /// The pause after a replay that failed.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// A store that is not always within reach.
+pub(crate) trait Distant: Backend + fmt::Debug {
+    /// The space that it stores.
+    fn space(&self) -> Space;
+
+    /// Invalidates every entry of the space.
+    fn sweep(&self) -> Answer<'_, ()>;
+}
+
 /// The changes of one `Forebay` that are not confirmed, and those confirmed lately.
 pub(crate) struct Deferred {
     clock: Clock,
@@ -47,14 +55,14 @@ pub(crate) struct Deferred {
 #[derive(Default)]
 struct State {
     ids: HashMap<(Space, Box<str>), Waiting>,
-    spaces: HashMap<Space, (Arc<RedisBackend>, Moment)>,
-    confirmed: VecDeque<(Moment, Arc<RedisBackend>, Box<str>)>,
+    spaces: HashMap<Space, (Arc<dyn Distant>, Moment)>,
+    confirmed: VecDeque<(Moment, Arc<dyn Distant>, Box<str>)>,
     numbers: u64,
 }
 
 #[derive(Clone)]
 struct Waiting {
-    store: Arc<RedisBackend>,
+    store: Arc<dyn Distant>,
     change: Change,
     since: Moment,
     number: u64,
@@ -75,18 +83,18 @@ impl Deferred {
     }
 
     /// Keeps a change until the store confirms it. What invalidates stays in the place of what only expires.
-    pub(super) fn keep(&self, store: &Arc<RedisBackend>, id: &str, change: &Change) {
+    pub(super) fn keep(&self, store: &Arc<dyn Distant>, id: &str, change: &Change) {
         let since = self.clock.now();
         self.update(|state| state.keep(store, id, change, since));
         self.bell.notify_one();
     }
 
     /// Takes note that the store has confirmed a change of `id`.
-    pub(super) fn confirm(&self, store: &Arc<RedisBackend>, id: &str, change: &Change) {
+    pub(super) fn confirm(&self, store: &Arc<dyn Distant>, id: &str, change: &Change) {
         let now = self.clock.now();
         self.update(|state| {
             if !matches!(change, Change::Expire) {
-                state.ids.remove(&(store.space, id.into()));
+                state.ids.remove(&(store.space(), id.into()));
             }
             state.remember(now, store, id);
         });
@@ -143,7 +151,7 @@ impl Deferred {
         };
         let attempts = stream::iter(ids).map(|((space, id), waiting)| async move {
             let Waiting { store, change, number, .. } = waiting;
-            super::backend::Backend::change(&*store, &id, change).await?;
+            store.change(&id, change).await?;
             self.update(|state| state.done(space, &id, number, &store, self.clock.now()));
             Ok(())
         });
@@ -170,8 +178,8 @@ impl Deferred {
 }
 
 impl State {
-    fn keep(&mut self, store: &Arc<RedisBackend>, id: &str, change: &Change, since: Moment) {
-        let space = store.space;
+    fn keep(&mut self, store: &Arc<dyn Distant>, id: &str, change: &Change, since: Moment) {
+        let space = store.space();
         if self.spaces.contains_key(&space) {
             return;
         }
@@ -194,7 +202,7 @@ impl State {
     }
 
     /// A change that came while this one was on its way waits on.
-    fn done(&mut self, space: Space, id: &str, number: u64, store: &Arc<RedisBackend>, now: Moment) {
+    fn done(&mut self, space: Space, id: &str, number: u64, store: &Arc<dyn Distant>, now: Moment) {
         let key = (space, Box::from(id));
         if self.ids.get(&key).is_some_and(|waiting| waiting.number == number) {
             self.ids.remove(&key);
@@ -202,7 +210,7 @@ impl State {
         self.remember(now, store, id);
     }
 
-    fn remember(&mut self, now: Moment, store: &Arc<RedisBackend>, id: &str) {
+    fn remember(&mut self, now: Moment, store: &Arc<dyn Distant>, id: &str) {
         let old = |(since, ..): &(Moment, _, _)| now.since(*since) > REMEMBERED;
         while self.confirmed.len() >= MOST || self.confirmed.front().is_some_and(old) {
             self.confirmed.pop_front();

@@ -158,6 +158,11 @@ impl Memory {
         self.stored.remove(space, id);
     }
 
+    /// The ids of all written entries of `space`.
+    pub(crate) fn stored_ids(&self, space: Space) -> Vec<Box<str>> {
+        self.stored.ids(space)
+    }
+
     /// Removes all written entries.
     pub(crate) fn clear_stored(&self) {
         self.stored.retain(|_| false);

@@ -156,6 +156,14 @@ impl MemoryBackend {
         self.wake_if(waited, &name);
     }
 
+    /// Invalidates every entry of the space that is stored.
+    pub(super) fn sweep(&self) -> Answer<'_, ()> {
+        for id in self.memory.stored_ids(self.space) {
+            self.make(&id, &Change::Invalidate);
+        }
+        answer(())
+    }
+
     fn lease_key(&self, id: &str) -> String {
         self.keys.lease(&self.name, self.version, id)
     }

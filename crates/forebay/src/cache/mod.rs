@@ -18,6 +18,7 @@ mod deferred;
 mod entry;
 mod envelope;
 mod error;
+mod faulty;
 mod fence;
 mod fill;
 #[cfg(test)]
@@ -58,10 +59,16 @@ mod write;
 
 use std::{fmt, sync::Arc, time::Duration};
 
+#[cfg(not(feature = "testing"))]
+pub(crate) use self::faulty::Faults;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use self::faulty::{Fault, Faults};
 pub(crate) use self::{
     backend::Backend,
     bulkhead::Bulkhead,
     deferred::Deferred,
+    faulty::Faulty,
     fence::Epoch,
     hearing::{Hearing, Overtaken},
     inner::Shared,

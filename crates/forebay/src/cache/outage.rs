@@ -1,4 +1,4 @@
-//! Goes on while Redis cannot be asked: changes are deferred, and look-ups get leases of this process alone.
+//! Goes on while the store cannot be asked: changes are deferred, and look-ups get leases of this process alone.
 
 use std::{fmt, sync::Arc};
 
@@ -6,16 +6,15 @@ use futures::future::BoxFuture;
 
 use super::{
     backend::{Backend, Budget, Change, Leased, Request, Settle, Stored, Unavailable},
-    deferred::Deferred,
+    deferred::{Deferred, Distant},
     memory::MemoryBackend,
-    redis::RedisBackend,
     token::Token,
 };
 
-/// One space in Redis, with what stands in for that during an outage.
+/// One space in a store elsewhere, with what stands in for that during an outage.
 #[derive(Debug)]
 pub(crate) struct Outage {
-    pub(crate) redis: Arc<RedisBackend>,
+    pub(crate) remote: Arc<dyn Distant>,
     pub(crate) deferred: Arc<Deferred>,
     /// Holds what is leased and filled meanwhile; empty again once invalidations are heard.
     pub(crate) locally: MemoryBackend,
@@ -30,13 +29,13 @@ impl Outage {
     }
 
     fn ask<T>(&self, id: &str, question: impl FnOnce() -> T) -> Result<T, Unavailable> {
-        if self.deferred.holds(self.redis.space, id) { Err(Unavailable) } else { Ok(question()) }
+        if self.deferred.holds(self.remote.space(), id) { Err(Unavailable) } else { Ok(question()) }
     }
 }
 
 impl Backend for Outage {
     fn budget(&self) -> Budget {
-        self.redis.budget()
+        self.remote.budget()
     }
 
     fn read<'a>(
@@ -44,7 +43,7 @@ impl Backend for Outage {
         id: &'a str,
         budget: &'a mut Budget,
     ) -> BoxFuture<'a, Result<Option<Stored>, Unavailable>> {
-        Box::pin(async move { self.ask(id, || Backend::read(&*self.redis, id, budget))?.await })
+        Box::pin(async move { self.ask(id, || self.remote.read(id, budget))?.await })
     }
 
     fn lease<'a>(
@@ -54,7 +53,7 @@ impl Backend for Outage {
         budget: &'a mut Budget,
     ) -> BoxFuture<'a, Result<Leased, Unavailable>> {
         Box::pin(async move {
-            let asked = match self.ask(id, || Backend::lease(&*self.redis, id, request.clone(), budget)) {
+            let asked = match self.ask(id, || self.remote.lease(id, request.clone(), budget)) {
                 Ok(asked) => asked.await,
                 Err(Unavailable) => Err(Unavailable),
             };
@@ -79,23 +78,23 @@ impl Backend for Outage {
             if token.is_local() {
                 return self.locally.settle(id, token, step).await;
             }
-            self.ask(id, || Backend::settle(&*self.redis, id, token, step))?.await
+            self.ask(id, || self.remote.settle(id, token, step))?.await
         })
     }
 
     fn change<'a>(&'a self, id: &'a str, change: Change) -> BoxFuture<'a, Result<(), Unavailable>> {
         Box::pin(async move {
             self.overtake(id);
-            let changed = Backend::change(&*self.redis, id, change.clone()).await;
+            let changed = self.remote.change(id, change.clone()).await;
             match changed {
-                Ok(()) => self.deferred.confirm(&self.redis, id, &change),
-                Err(Unavailable) => self.deferred.keep(&self.redis, id, &change),
+                Ok(()) => self.deferred.confirm(&self.remote, id, &change),
+                Err(Unavailable) => self.deferred.keep(&self.remote, id, &change),
             }
             changed
         })
     }
 
     fn wake_name(&self, id: &str) -> String {
-        self.redis.wake_name(id)
+        self.remote.wake_name(id)
     }
 }

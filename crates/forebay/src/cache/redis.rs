@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 
 use super::{
     backend::{Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored, Unavailable},
+    deferred::Distant,
     slots::Space,
     takeback::{RELEASE, Takeback},
     token::Token,
@@ -39,7 +40,7 @@ static EXPIRE: LazyLock<Script> = script!("expire");
 pub(crate) struct RedisBackend {
     name: Name,
     version: u32,
-    pub(super) space: Space,
+    space: Space,
     keys: Keys,
     redis: Redis,
     bus: Bus,
@@ -57,7 +58,7 @@ impl RedisBackend {
     }
 
     /// Invalidates every entry of the space, found by its keys.
-    pub(super) async fn sweep(&self) -> Result<(), Unavailable> {
+    async fn sweep(&self) -> Result<(), Unavailable> {
         for version in generations(self.version) {
             let pattern = self.keys.value(&self.name, version, "*");
             for primary in self.redis.primaries() {
@@ -290,5 +291,15 @@ impl Backend for RedisBackend {
 
     fn wake_name(&self, id: &str) -> String {
         self.keys.lease(&self.name, self.version, id)
+    }
+}
+
+impl Distant for RedisBackend {
+    fn space(&self) -> Space {
+        self.space
+    }
+
+    fn sweep(&self) -> BoxFuture<'_, Result<(), Unavailable>> {
+        Box::pin(self.sweep())
     }
 }

@@ -8,6 +8,7 @@ use super::{
     remote::{Remote, Settings},
 };
 use crate::{
+    cache::Faults,
     clock::Clock,
     context::Context,
     dice::Dice,
@@ -31,6 +32,7 @@ pub struct Builder {
     clock: Option<Clock>,
     dice: Dice,
     observe: Arc<dyn Observe>,
+    faults: Option<Faults>,
 }
 
 impl Builder {
@@ -46,6 +48,7 @@ impl Builder {
             clock: None,
             dice: Dice::fair(),
             observe: Arc::new(Silent),
+            faults: None,
         }
     }
 
@@ -103,6 +106,13 @@ impl Builder {
         self
     }
 
+    /// Lets `faults` say what is wrong with the memory store, for tests. Default: nothing.
+    #[cfg(feature = "testing")]
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.faults = Some(faults);
+        self
+    }
+
     /// Builds the `Forebay`. Its tasks run on the Tokio runtime that this is called on, which must have timers
     /// and be driven for as long as the `Forebay` is used.
     ///
@@ -136,7 +146,7 @@ impl Builder {
         };
         let (bytes, loads) = (self.local_bytes, self.outage_concurrency);
         let store = match address {
-            None => Store::Local(Arc::new(Local::open(context, bytes, loads))),
+            None => Store::Local(Arc::new(Local::open(context, bytes, loads, self.faults))),
             Some(address) => {
                 let clock = if own_clock { Clock::real() } else { clock };
                 let (budget, tasks) = (self.redis_budget, Tasks::on(runtime));

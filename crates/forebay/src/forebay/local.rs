@@ -5,10 +5,11 @@ use std::{
     time::Duration,
 };
 
-use super::{Spaces, sweep};
+use super::{Anchor, Spaces, confirm, sweep};
 use crate::{
     cache::{
-        self, Bulkhead, Epoch, Leases, Memory, MemoryBackend, Overtaken, Shared, Site, Space, Store, Waits,
+        self, Bulkhead, Deferred, Epoch, Faults, Faulty, Leases, Memory, MemoryBackend, Outage, Overtaken,
+        Shared, Site, Space, Store, Waits,
     },
     context::Context,
     error::Error,
@@ -20,11 +21,26 @@ pub(super) struct Local {
     pub(super) shared: Shared,
     leases: Arc<Leases>,
     spaces: Spaces,
+    outside: Option<Outside>,
+}
+
+/// What a store needs that can be out of reach.
+struct Outside {
+    faults: Faults,
+    deferred: Arc<Deferred>,
+    anchor: Arc<Anchor>,
 }
 
 impl Local {
-    pub(super) fn open(context: Context, local_bytes: u64, outage_concurrency: usize) -> Self {
+    pub(super) fn open(
+        context: Context,
+        local_bytes: u64,
+        outage_concurrency: usize,
+        faults: Option<Faults>,
+    ) -> Self {
+        let outside = faults.map(|faults| Outside::open(faults, &context));
         let local = Self {
+            outside,
             leases: Arc::new(Leases::new(context.clock.clone())),
             spaces: Spaces::default(),
             shared: Shared {
@@ -45,6 +61,30 @@ impl Local {
     }
 }
 
+impl Local {
+    fn store(&self, name: &Name, space: Space, version: u32, leases: Arc<Leases>) -> MemoryBackend {
+        let context = &self.shared.context;
+        MemoryBackend {
+            name: name.clone(),
+            version,
+            space,
+            keys: Keys::new(context.app.clone()),
+            memory: self.shared.memory.clone(),
+            leases,
+            clock: context.clock.clone(),
+            wake: context.wake.clone(),
+        }
+    }
+}
+
+impl Outside {
+    fn open(faults: Faults, context: &Context) -> Self {
+        let deferred = Arc::new(Deferred::new(context.clock.clone()));
+        confirm(deferred.clone(), context.tasks.clone());
+        Self { faults, deferred, anchor: Arc::new(Anchor(context.tasks.clone())) }
+    }
+}
+
 impl Site for Local {
     fn shared(&self) -> Shared {
         self.shared.clone()
@@ -59,16 +99,15 @@ impl Site for Local {
     }
 
     fn backend(&self, name: &Name, space: Space, options: &cache::Options) -> Arc<dyn cache::Backend> {
-        let context = &self.shared.context;
-        Arc::new(MemoryBackend {
-            name: name.clone(),
-            version: options.version,
-            space,
-            keys: Keys::new(context.app.clone()),
-            memory: self.shared.memory.clone(),
-            leases: self.leases.clone(),
-            clock: context.clock.clone(),
-            wake: context.wake.clone(),
+        let store = self.store(name, space, options.version, self.leases.clone());
+        let Some(outside) = &self.outside else { return Arc::new(store) };
+        let clock = store.clock.clone();
+        let meanwhile = Arc::new(Leases::new(clock.clone()));
+        Arc::new(Outage {
+            locally: self.store(name, self.shared.memory.space(), options.version, meanwhile),
+            remote: Arc::new(Faulty { store, faults: outside.faults.clone(), clock }),
+            deferred: outside.deferred.clone(),
+            _anchor: outside.anchor.clone(),
         })
     }
 

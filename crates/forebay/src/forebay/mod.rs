@@ -11,13 +11,14 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use self::builder::Builder;
 use self::{local::Local, remote::Remote};
 use crate::{
-    cache::{self, Leases, Memory, Shared, Site},
+    cache::{self, Deferred, Leases, Memory, Shared, Site},
     codec::{Codec, MessagePack},
     context::Context,
     error::{Error, ErrorKind},
     key::Name,
     status::Status,
     sync::Mutex,
+    tasks::Tasks,
 };
 
 /// How often what is past its deadline is removed. It is out of use from the deadline on.
@@ -151,6 +152,26 @@ impl Spaces {
         let why = format!("cache {name} was built before in this Forebay; clone that one");
         Err(Error::new(ErrorKind::Config, why))
     }
+}
+
+/// Ends tasks once neither the `Forebay` nor a cache of it is left.
+#[derive(Debug)]
+struct Anchor(Tasks);
+
+impl Drop for Anchor {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Has deferred changes confirmed until the tasks are stopped.
+fn confirm(deferred: Arc<Deferred>, tasks: Tasks) {
+    tasks.clone().spawn(async move {
+        tokio::select! {
+            () = deferred.run() => {}
+            () = tasks.stopping() => {}
+        }
+    });
 }
 
 /// Sweeps until shutdown, or until neither the `Forebay` nor a cache of it is left.

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Spaces, sweep};
+use super::{Anchor, Spaces, confirm, sweep};
 use crate::{
     bus::Bus,
     cache::{
@@ -136,7 +136,7 @@ impl Site for Remote {
         let (version, keys) = (options.version, Keys::new(context.app.clone()));
         let (redis, bus) = (self.redis.clone(), self.bus.clone());
         let outage = Arc::new(Outage {
-            redis: Arc::new(RedisBackend::new(name.clone(), version, space, keys.clone(), redis, bus)),
+            remote: Arc::new(RedisBackend::new(name.clone(), version, space, keys.clone(), redis, bus)),
             deferred: self.deferred.clone(),
             locally: MemoryBackend {
                 name: name.clone(),
@@ -157,16 +157,6 @@ impl Site for Remote {
 
     fn attend(&self, name: &Name, cache: Weak<dyn Overtaken>) {
         self.hearing.add(name, cache);
-    }
-}
-
-/// Ends the tasks of the store once neither the `Forebay` nor a cache of it is left.
-#[derive(Debug)]
-struct Anchor(Tasks);
-
-impl Drop for Anchor {
-    fn drop(&mut self) {
-        self.0.stop();
     }
 }
 
@@ -207,16 +197,6 @@ fn listen_for_wakes(redis: &Redis, channel: String, wake: Wake) {
         Signal::Lost => {
             wake.set_hearing(false);
             wake.wake_all();
-        }
-    });
-}
-
-/// Has deferred changes confirmed until shutdown.
-fn confirm(deferred: Arc<Deferred>, tasks: Tasks) {
-    tasks.clone().spawn(async move {
-        tokio::select! {
-            () = deferred.run() => {}
-            () = tasks.stopping() => {}
         }
     });
 }

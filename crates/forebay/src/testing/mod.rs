@@ -1,4 +1,5 @@
-//! For tests of services over Redis: a proxy that puts faults between a program and its Redis.
+//! For tests of services: a proxy that puts faults between a program and its Redis, and a memory store that can be
+//! out of reach.
 
 mod connection;
 mod frame;
@@ -8,3 +9,5 @@ mod outlet;
 mod proxy;
 
 pub use self::{lane::Flow, proxy::Proxy};
+#[doc(inline)]
+pub use crate::cache::{Fault, Faults};
