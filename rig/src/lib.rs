@@ -6,6 +6,7 @@ mod cluster;
 mod connection;
 mod keys;
 mod launch;
+mod pace;
 mod patience;
 mod port;
 mod process;
@@ -15,5 +16,6 @@ mod spawner;
 mod stats;
 
 pub use cluster::Cluster;
+pub use pace::Pace;
 pub use redis::Redis;
 pub use reply::Reply;

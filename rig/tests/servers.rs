@@ -95,6 +95,38 @@ fn ageing_ends_the_keys_whose_time_is_over_and_shortens_the_rest() {
 }
 
 #[test]
+fn at_a_pace_keys_age_by_what_is_told_and_not_by_the_clock() {
+    let server = Redis::start();
+    let mut pace = server.pace("*:mine:*");
+    for key in ["a:mine:1", "a:other:1"] {
+        server.call(&["SET", key, "value", "PX", "60000"]);
+    }
+    pace.pass(Duration::ZERO);
+    thread::sleep(Duration::from_millis(30));
+    pace.pass(Duration::from_millis(100));
+    let [mine, other] = ["a:mine:1", "a:other:1"].map(|key| left(&server, key));
+    assert!(mine > 59_900 - other.abs_diff(60_000) && mine <= 59_900, "{mine} {other}");
+    assert!(pace.slack() >= Duration::from_millis(30));
+    pace.pass(Duration::from_millis(59_900));
+    assert_eq!(server.call(&["EXISTS", "a:mine:1", "a:other:1"]), "1");
+}
+
+#[test]
+fn at_a_pace_a_key_that_was_written_anew_ages_from_then_on() {
+    let server = Redis::start();
+    let mut pace = server.pace("*");
+    server.call(&["SET", "key", "value", "PX", "60000"]);
+    pace.pass(Duration::from_secs(59));
+    server.call(&["SET", "key", "value", "PX", "60000"]);
+    server.call(&["SET", "forever", "value"]);
+    pace.pass(Duration::from_secs(59));
+    assert!((1..=1_000).contains(&left(&server, "key")));
+    assert_eq!(pace.without_expiry(), ["forever"]);
+    pace.end();
+    assert_eq!(server.call(&["KEYS", "*"]), "forever");
+}
+
+#[test]
 fn bytes_are_sent_and_answered_as_they_are() {
     let server = Redis::start();
     let bytes = b"\r\n\0\xff$-1\r\n";
@@ -113,6 +145,11 @@ fn calls_are_counted_by_command() {
     assert_eq!((server.script_calls(), server.calls("GET")), (before.0 + 2, before.1 + 1));
     assert_eq!(server.calls("script|load"), 1);
     assert!(server.commands_processed() >= before.2 + 3);
+}
+
+/// The remaining life of a key in milliseconds.
+fn left(server: &Redis, key: &str) -> u64 {
+    server.call(&["PTTL", key]).parse().unwrap()
 }
 
 /// A process that holds a server, and the process id of that server.
