@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cases;
+mod cluster;
 mod memory;
 mod redis;
 mod rig;
+mod server;
 mod whim;

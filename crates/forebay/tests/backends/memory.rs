@@ -53,6 +53,19 @@ impl Rig for MemoryRig {
             tokio::task::yield_now().await;
         }
     }
+
+    fn slack(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 crate::cases::stamp!(crate::memory::MemoryRig);
+
+/// What applies to no other store, for the reasons in `not_applicable.md`.
+mod alone {
+    crate::cases::stamp! { crate::memory::MemoryRig;
+        shutdown: {
+            what_is_in_the_store_is_read_afterwards,
+        }
+    }
+}

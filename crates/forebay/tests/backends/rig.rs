@@ -33,6 +33,9 @@ pub(crate) trait Rig {
     /// Lets everything happen that needs no time.
     async fn settle(&self);
 
+    /// By how much what is stored may have aged more than time has passed.
+    fn slack(&self) -> Duration;
+
     /// Begins a cache of strings without jitter.
     fn builder(&self, space: &str) -> Builder<String> {
         self.forebay().cache(space, LIFE).jitter(0.0)

@@ -107,7 +107,6 @@ macro_rules! stamp {
                 nothing_new_is_loaded_while_what_runs_has_its_budget,
                 nothing_is_loaded_afterwards,
                 what_is_in_process_memory_is_read_afterwards,
-                what_is_in_the_store_is_read_afterwards,
             }
             changes: {
                 an_invalidate_during_a_load_keeps_its_value_out,

@@ -1,0 +1,47 @@
+//! Stamps every case for a cluster of Redis.
+
+use std::sync::Weak;
+
+use forebay_rig::{Cluster, Redis};
+
+use crate::{
+    rig::{Origin, Rig, text},
+    server::{Running, ServerRig, Servers},
+};
+
+impl Servers for Cluster {
+    fn start() -> Self {
+        Self::start()
+    }
+
+    fn url(&self) -> String {
+        self.url()
+    }
+
+    fn nodes(&self) -> &[Redis] {
+        self.nodes()
+    }
+
+    fn running() -> &'static Running<Self> {
+        static RUNNING: Running<Cluster> = Running::new(Weak::new());
+        &RUNNING
+    }
+}
+
+pub(crate) type ClusterRig = ServerRig<Cluster>;
+
+crate::cases::stamp!(crate::cluster::ClusterRig);
+
+#[tokio::test]
+async fn every_node_runs_scripts() {
+    let rig = ClusterRig::new().await;
+    let cache = rig.cache();
+    for n in 0..50 {
+        let value = n.to_string();
+        assert_eq!(text(&cache.get_or_load(&value, Origin::ready().gives(&value)).await), value);
+    }
+    // The rig itself calls by the text, never by the hash.
+    for node in rig.servers.nodes() {
+        assert!(node.calls("evalsha") > 0, "{}", node.url());
+    }
+}

@@ -1,0 +1,144 @@
+//! A store on real servers, which all cases of a process share: each has an application, and so keys, of its own.
+
+use std::{
+    cell::RefCell,
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use forebay::{
+    Forebay,
+    clock::{Clock, Manual},
+    status::{RedisStatus, Status},
+};
+use forebay_rig::{Pace, Redis};
+
+use crate::rig::Rig;
+
+/// Servers under test.
+pub(crate) trait Servers: Sized + 'static {
+    fn start() -> Self;
+    fn url(&self) -> String;
+    fn nodes(&self) -> &[Redis];
+
+    /// Where those are found that run already.
+    fn running() -> &'static Running<Self>;
+}
+
+/// Servers that end with the last case that uses them.
+pub(crate) type Running<S> = Mutex<Weak<S>>;
+
+fn share<S: Servers>() -> Arc<S> {
+    let mut running = S::running().lock().unwrap_or_else(PoisonError::into_inner);
+    running.upgrade().unwrap_or_else(|| {
+        let servers = Arc::new(S::start());
+        *running = Arc::downgrade(&servers);
+        servers
+    })
+}
+
+/// A `Forebay` over servers, on a clock that the rig moves together with the keys.
+pub(crate) struct ServerRig<S> {
+    forebay: Forebay,
+    time: Manual,
+    paces: RefCell<Vec<Pace>>,
+    pub(crate) servers: Arc<S>,
+}
+
+/// Time passes in steps, so that what is due in between happens in between.
+const STEP: Duration = Duration::from_millis(25);
+
+/// Of a long span no more than this share passes at a time.
+const SHARE: u32 = 1000;
+
+const TURNS: usize = 64;
+
+impl<S: Servers> ServerRig<S> {
+    pub(crate) async fn new() -> Self {
+        static CASES: AtomicUsize = AtomicUsize::new(0);
+        let servers = share::<S>();
+        let app = format!("case-{}", CASES.fetch_add(1, Relaxed));
+        let (clock, time) = Clock::manual();
+        let builder = Forebay::builder(&app).redis(servers.url()).redis_budget(Duration::from_secs(5));
+        let forebay = builder.clock(clock).build().await.expect("nothing to refuse");
+        let paces = servers.nodes().iter().map(|node| node.pace(&format!("*:{app}:*")));
+        let rig = Self { forebay, time, paces: RefCell::new(paces.collect()), servers };
+        while !(rig.status().usable && rig.status().hears) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        rig
+    }
+
+    fn status(&self) -> RedisStatus {
+        match self.forebay.status() {
+            Status::Redis(status) => status,
+            other => panic!("the rig runs on {other:?}"),
+        }
+    }
+
+    /// Makes the keys older by `span` in all since the last time.
+    fn age(&self, span: Duration) {
+        for pace in self.paces.borrow_mut().iter_mut() {
+            pace.pass(span);
+            assert_eq!(pace.without_expiry(), Vec::<String>::new());
+        }
+    }
+
+    /// Lets everything happen that waits for an answer.
+    async fn quiesce(&self) {
+        for _ in 0..2 {
+            for _ in 0..TURNS {
+                tokio::task::yield_now().await;
+            }
+            while self.status().in_flight > 0 {
+                tokio::time::sleep(Duration::from_micros(100)).await;
+            }
+        }
+    }
+}
+
+impl<S: Servers> Rig for ServerRig<S> {
+    fn forebay(&self) -> &Forebay {
+        &self.forebay
+    }
+
+    async fn pass(&self, span: Duration) {
+        let mut left = span;
+        self.settle().await;
+        while !left.is_zero() {
+            let step = left.min(STEP.max(left / SHARE));
+            self.age(step);
+            self.time.advance(step);
+            self.quiesce().await;
+            left -= step;
+        }
+        self.settle().await;
+    }
+
+    /// Messages of the server are not counted as they come: they get a moment.
+    async fn settle(&self) {
+        self.quiesce().await;
+        tokio::time::sleep(Duration::from_micros(200)).await;
+        self.quiesce().await;
+        self.age(Duration::ZERO);
+    }
+
+    fn slack(&self) -> Duration {
+        self.age(Duration::ZERO);
+        self.paces.borrow().iter().map(Pace::slack).max().unwrap_or_default()
+    }
+}
+
+impl<S> Drop for ServerRig<S> {
+    fn drop(&mut self) {
+        for pace in self.paces.get_mut() {
+            pace.end();
+            if !std::thread::panicking() {
+                assert_eq!(pace.without_expiry(), Vec::<String>::new());
+            }
+        }
+    }
+}
