@@ -42,7 +42,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     pub(super) async fn fill_absence(&mut self, grant: Grant) -> Outcome<V> {
-        self.flight.loaded(Answer::Absent);
+        self.hand_out_answer(Answer::Absent);
         let Some(life) = self.inner.options.absence(None) else {
             let accepted = self.settle(grant, Settle::Discard).await;
             self.inner.forget(&self.id.key);
@@ -128,8 +128,15 @@ impl<V: Send + Sync + 'static> Leader<V> {
             validator: loaded.validator.clone(),
             id,
         };
-        self.flight.loaded(Answer::Present(entry.clone()));
+        self.hand_out_answer(Answer::Present(entry.clone()));
         entry
+    }
+
+    /// Whoever is handed the answer and then looks into process memory is not to find what was there before,
+    /// though the fill is still on its way.
+    pub(super) fn hand_out_answer(&self, answer: Answer<V>) {
+        self.inner.forget(&self.id.key);
+        self.flight.loaded(answer);
     }
 
     pub(super) fn life(&self, loaded: &Loaded<V>) -> Option<Life> {

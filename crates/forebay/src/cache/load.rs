@@ -62,7 +62,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let loaded = match self.load(Some(&inner.shared.outage), oneshot::channel().0).await {
             Ended::Value(loaded) => loaded,
             Ended::Absent => {
-                self.flight.loaded(Answer::Absent);
+                self.hand_out_answer(Answer::Absent);
                 return self.unasked();
             }
             Ended::Failed(failure) => return self.fail(failure).await,
