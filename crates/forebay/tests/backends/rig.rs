@@ -134,6 +134,11 @@ where
     tokio::spawn(async move { cache.get_or_load(id, loader).await })
 }
 
+/// Whether two spans are the same, as far as the store keeps time.
+pub(crate) fn same(rig: &impl Rig, one: Duration, other: Duration) -> bool {
+    one.abs_diff(other) <= rig.slack()
+}
+
 /// The text of an answer, for comparison.
 pub(crate) fn text(answer: &Answer) -> &str {
     answer.as_ref().expect("the load succeeds")

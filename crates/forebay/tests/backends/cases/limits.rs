@@ -179,6 +179,7 @@ pub(crate) async fn a_probe_that_fails_opens_the_breaker_again(rig: impl Rig) {
 pub(crate) async fn a_value_that_is_too_large_is_handed_out_and_evicts_nothing(rig: impl Rig) {
     let cache = rig.builder("case").max_bytes(1000).build().unwrap();
     fill(&cache, "b", "B").await;
+    rig.settle().await;
     let before = rig.forebay().local_bytes();
     let large = "x".repeat(2000);
     fill(&cache, "a", &large).await;

@@ -131,8 +131,9 @@ pub(crate) async fn a_load_that_is_overtaken_while_it_waits_for_a_permit_leaves_
     cache.invalidate("a").await;
     let successor = call(&cache, "a", origin.gives("A"));
     rig.settle().await;
+    holder.let_go();
+    holder.let_go();
     for caller in holders {
-        holder.let_go();
         at_once(&rig, caller).await.unwrap();
     }
     rig.settle().await;
