@@ -51,8 +51,8 @@ pub(crate) struct ServerRig<S> {
 /// Time passes in steps, so that what is due in between happens in between.
 const STEP: Duration = Duration::from_millis(25);
 
-/// Of a long span no more than this share passes at a time.
-const SHARE: u32 = 1000;
+/// Of a long span no more than this share passes at a time: each step is a round trip to every node.
+const SHARE: u32 = 200;
 
 const TURNS: usize = 64;
 
