@@ -49,7 +49,7 @@ impl Pace {
     pub fn pass(&mut self, span: Duration) {
         let before = self.time();
         let due = self.due + span;
-        self.due = Duration::from_nanos(due.subsec_nanos().rem_euclid(1_000_000).into());
+        self.due = Duration::from_nanos(u64::from(due.subsec_nanos() % 1_000_000));
         let span = due.as_millis().to_string();
         let mut command: Vec<&[u8]> =
             vec![b"EVAL", PACE.as_bytes(), b"0", self.pattern.as_bytes(), span.as_bytes()];
