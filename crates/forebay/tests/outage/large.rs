@@ -1,0 +1,84 @@
+//! Large values travel beside the others, and hold nobody up.
+
+use std::{convert::Infallible, time::Duration};
+
+use forebay::{
+    cache::{Cache, Loaded},
+    testing::Flow,
+};
+
+use crate::stage::{Stage, flow, pass, timed};
+
+const BYTES: usize = 300 << 10;
+
+/// What compression makes no smaller.
+fn large(seed: u32) -> String {
+    let mut state = seed | 1;
+    let mut letter = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'!' + u8::try_from(state >> 26).expect("six bits"))
+    };
+    (0..BYTES).map(|_| letter()).collect()
+}
+
+/// A space of large values, none of which stays in process memory.
+fn space(stage: &Stage) -> Cache<String> {
+    let cache = stage.forebay.cache::<String>("large", Duration::from_secs(600));
+    cache.local_time_to_live(Duration::ZERO).build().expect("nothing to refuse")
+}
+
+async fn read(cache: &Cache<String>, id: &str, seed: u32) -> usize {
+    let load = async move |_| Ok::<_, Infallible>(Loaded::new(large(seed)));
+    cache.get_or_load(id, load).await.expect("no caller sees an error").len()
+}
+
+async fn clients(stage: &Stage) -> usize {
+    stage.call(&["CLIENT", "LIST", "TYPE", "normal"]).await.lines().count()
+}
+
+#[tokio::test]
+async fn large_values_are_stored_and_read_on_a_connection_of_their_own() {
+    let stage = Stage::new().await;
+    let (cache, before) = (space(&stage), clients(&stage).await);
+    for seed in 0..4 {
+        assert_eq!(read(&cache, &seed.to_string(), seed).await, BYTES);
+    }
+    assert_eq!(clients(&stage).await, before + 1);
+    let stored = stage.call(&["STRLEN", "cache:outage:large:v1:{1}"]).await;
+    assert!(stored.parse().is_ok_and(|bytes: usize| bytes > 128 << 10), "{stored}");
+    for seed in 0..4 {
+        assert_eq!(cache.get(seed.to_string()).await.map(|value| value.len()), Some(BYTES));
+    }
+    assert_eq!(cache.stats().loads, 4);
+}
+
+#[tokio::test]
+async fn a_slow_large_value_does_not_have_the_server_given_up() {
+    let (stage, proxy) = Stage::behind_proxy().await;
+    let cache = space(&stage);
+    for seed in 0..4 {
+        read(&cache, &seed.to_string(), seed).await;
+    }
+    flow(&proxy, Flow::Delay(Duration::from_millis(15)));
+    for seed in 0..4 {
+        let (took, value) = timed(cache.get(seed.to_string())).await;
+        assert!(value.is_some(), "a large value is not waited for: {took:?}");
+    }
+    assert!(stage.status().usable);
+}
+
+#[tokio::test]
+async fn large_values_are_back_after_a_restart() {
+    let stage = Stage::new().await;
+    let cache = space(&stage);
+    read(&cache, "a", 1).await;
+    stage.redis.kill();
+    stage.given_up().await;
+    assert_eq!(read(&cache, "a", 1).await, BYTES);
+    stage.restart().await;
+    stage.in_use().await;
+    pass(Duration::from_millis(700)).await;
+    read(&cache, "a", 1).await;
+    pass(Duration::from_millis(100)).await;
+    assert_eq!(stage.call(&["EXISTS", "cache:outage:large:v1:{a}"]).await, "1");
+}

@@ -1,0 +1,14 @@
+//! Redis is optional while running: what callers notice of every way in which it fails. Real servers, real time.
+
+mod callers;
+mod deferred;
+mod journal;
+mod large;
+mod loads;
+mod lookups;
+mod network;
+mod refusals;
+mod replays;
+mod server;
+mod shutdown;
+mod stage;

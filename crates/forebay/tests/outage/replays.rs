@@ -1,0 +1,80 @@
+//! Another server in the place of the old one may have what was invalidated there: nobody is served that.
+
+use std::time::Duration;
+
+use forebay::cache::Invalidated;
+
+use crate::stage::{Stage, key, pass};
+
+/// Kills the server, and puts an old value into the empty one in its place, before the process sees it.
+async fn resurrect(stage: &Stage, proxy: &forebay::testing::Proxy, id: &str, old: &[u8]) {
+    proxy.refuse();
+    proxy.cut();
+    stage.given_up().await;
+    stage.restart().await;
+    let (redis, key, old) = (stage.redis.clone(), key(id), old.to_vec());
+    let set = move || redis.raw(&[b"SET", key.as_bytes(), &old, b"PX", b"600000"]);
+    let set = tokio::task::spawn_blocking(set).await.expect("the server answers");
+    assert_eq!(set.to_string(), "OK");
+    proxy.accept();
+}
+
+async fn bytes(stage: &Stage, id: &str) -> Vec<u8> {
+    stage.comes_to_store(id).await;
+    let (redis, key) = (stage.redis.clone(), key(id));
+    let got = tokio::task::spawn_blocking(move || redis.raw(&[b"GET", key.as_bytes()]));
+    match got.await.expect("the server answers") {
+        forebay_rig::Reply::Bytes(bytes) => bytes,
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn what_was_invalidated_on_the_old_server_is_not_served_from_the_new_one() {
+    let (stage, proxy) = Stage::behind_proxy().await;
+    stage.read("a", "old").await;
+    let old = bytes(&stage, "a").await;
+    assert_eq!(stage.cache.invalidate("a").await, Invalidated::Everywhere);
+    resurrect(&stage, &proxy, "a", &old).await;
+    loop {
+        let value = stage.read("a", "new").await;
+        assert_eq!(value, "new", "{:?}", stage.status());
+        if stage.status().usable && stage.status().deferred == 0 {
+            break;
+        }
+        pass(Duration::from_millis(1)).await;
+    }
+    assert_ne!(bytes_or_none(&stage, "a").await, Some(old));
+}
+
+#[tokio::test]
+async fn what_was_stored_on_the_new_server_by_others_is_used() {
+    let (stage, proxy) = Stage::behind_proxy().await;
+    stage.read("a", "theirs").await;
+    let theirs = bytes(&stage, "a").await;
+    resurrect(&stage, &proxy, "a", &theirs).await;
+    stage.in_use().await;
+    assert_eq!(stage.read("a", "mine").await, "theirs");
+}
+
+#[tokio::test]
+async fn a_replay_is_told_to_the_other_processes() {
+    let (stage, proxy) = Stage::behind_proxy().await;
+    stage.read("a", "old").await;
+    let old = bytes(&stage, "a").await;
+    stage.cache.invalidate("a").await;
+    resurrect(&stage, &proxy, "a", &old).await;
+    let (_forebay, neighbour) = stage.neighbour().await;
+    crate::stage::read(&neighbour, "a", "new").await;
+    stage.in_use().await;
+    stage.settled().await;
+    pass(Duration::from_millis(100)).await;
+    assert_eq!(crate::stage::read(&neighbour, "a", "new").await, "new");
+}
+
+async fn bytes_or_none(stage: &Stage, id: &str) -> Option<Vec<u8>> {
+    match stage.stores(id).await {
+        true => Some(bytes(stage, id).await),
+        false => None,
+    }
+}
