@@ -3,7 +3,10 @@
 use std::{sync::LazyLock, time::Duration};
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
+use futures::{
+    future::BoxFuture,
+    stream::{self, StreamExt, TryStreamExt},
+};
 
 use super::{
     backend::{Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored, Unavailable},
@@ -15,12 +18,15 @@ use super::{
 use crate::{
     bus::{Bus, Kind},
     key::{Keys, Name, generations},
-    redis::{Redis, Reply, Request as Question, Road, Script, Unusable},
+    redis::{Primary, Redis, Reply, Request as Question, Road, Script, Unusable},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 /// What is larger takes a connection of its own.
 const LARGE: usize = 64 << 10;
+
+/// How many entries of a space are invalidated at a time.
+const AT_A_TIME: usize = 64;
 
 macro_rules! script {
     ($file:literal) => {
@@ -57,28 +63,34 @@ impl RedisBackend {
         Self { name, version, space, keys, redis, bus, invalidations, wakes, mean }
     }
 
-    /// Invalidates every entry of the space, found by its keys.
+    /// Invalidates every entry of the space, and every load, found by their keys.
     async fn sweep(&self) -> Result<(), Unavailable> {
         for version in generations(self.version) {
-            let pattern = self.keys.value(&self.name, version, "*");
-            for primary in self.redis.primaries() {
-                let mut cursor = 0;
-                loop {
-                    let request = Question::Scan { cursor, pattern: &pattern };
-                    let mut page = primary.call(request).await?.into_list();
-                    let keys = page.pop().map(Reply::into_list).unwrap_or_default();
-                    for key in keys.iter().filter_map(Reply::text) {
-                        let id = key.split_once('{').and_then(|(_, id)| id.strip_suffix('}'));
-                        self.change(id.unwrap_or_default(), Change::Invalidate).await?;
-                    }
-                    cursor = page.pop().and_then(|next| next.text()?.parse().ok()).unwrap_or(0);
-                    if cursor == 0 {
-                        break;
-                    }
+            for pattern in self.pair_of(version, "*") {
+                for primary in self.redis.primaries() {
+                    self.sweep_at(&primary, &pattern).await?;
                 }
             }
         }
         Ok(())
+    }
+
+    async fn sweep_at(&self, primary: &Primary, pattern: &str) -> Result<(), Unavailable> {
+        let mut cursor = 0;
+        loop {
+            let mut page = primary.call(Question::Scan { cursor, pattern }).await?.into_list();
+            let keys = page.pop().map(Reply::into_list).unwrap_or_default();
+            let changes = stream::iter(keys.iter().filter_map(Reply::text)).map(Ok);
+            let invalidate = async |key: &str| {
+                let id = key.split_once('{').and_then(|(_, id)| id.strip_suffix('}'));
+                self.change(id.unwrap_or_default(), Change::Invalidate).await
+            };
+            changes.try_for_each_concurrent(AT_A_TIME, invalidate).await?;
+            cursor = page.pop().and_then(|next| next.text()?.parse().ok()).unwrap_or(0);
+            if cursor == 0 {
+                return Ok(());
+            }
+        }
     }
 
     async fn read(&self, id: &str, budget: &mut Budget) -> Result<Option<Stored>, Unavailable> {
