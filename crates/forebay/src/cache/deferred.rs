@@ -1,6 +1,9 @@
 //! Changes that the store has not confirmed: kept until it has, and until then in the way of every use of
 //! their ids.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::{HashMap, VecDeque},
     fmt,
@@ -55,7 +58,7 @@ pub(crate) struct Deferred {
 #[derive(Default)]
 struct State {
     ids: HashMap<(Space, Box<str>), Waiting>,
-    spaces: HashMap<Space, (Arc<dyn Distant>, Moment)>,
+    spaces: HashMap<Space, Waiting>,
     confirmed: VecDeque<(Moment, Arc<dyn Distant>, Box<str>)>,
     numbers: u64,
 }
@@ -89,14 +92,17 @@ impl Deferred {
         self.bell.notify_one();
     }
 
-    /// Takes note that the store has confirmed a change of `id`.
-    pub(super) fn confirm(&self, store: &Arc<dyn Distant>, id: &str, change: &Change) {
+    /// The number of the last change that waits: those kept later may be younger than a change that is sent now.
+    pub(super) fn mark(&self) -> u64 {
+        self.state.lock().numbers
+    }
+
+    /// Takes note that the store has confirmed a change of `id` that was sent at `mark`.
+    pub(super) fn confirm(&self, store: &Arc<dyn Distant>, id: &str, change: &Change, mark: u64) {
         let now = self.clock.now();
-        self.update(|state| {
-            if !matches!(change, Change::Expire) {
-                state.ids.remove(&(store.space(), id.into()));
-            }
-            state.remember(now, store, id);
+        self.update(|state| match change {
+            Change::Expire => state.remember(now, store, id),
+            Change::Invalidate | Change::Claim(..) => state.done(store, id, mark, now),
         });
     }
 
@@ -118,7 +124,7 @@ impl Deferred {
     pub(crate) fn backlog(&self) -> (usize, Duration) {
         let state = self.state.lock();
         let since = state.ids.values().map(|waiting| waiting.since);
-        let oldest = since.chain(state.spaces.values().map(|(_, since)| *since)).min();
+        let oldest = since.chain(state.spaces.values().map(|waiting| waiting.since)).min();
         let age = oldest.map_or(Duration::ZERO, |oldest| self.clock.now().since(oldest));
         (state.ids.len() + state.spaces.len(), age)
     }
@@ -149,10 +155,10 @@ impl Deferred {
             let state = self.state.lock();
             (state.ids.clone(), state.spaces.clone())
         };
-        let attempts = stream::iter(ids).map(|((space, id), waiting)| async move {
+        let attempts = stream::iter(ids).map(|((_, id), waiting)| async move {
             let Waiting { store, change, number, .. } = waiting;
             store.change(&id, change).await?;
-            self.update(|state| state.done(space, &id, number, &store, self.clock.now()));
+            self.update(|state| state.done(&store, &id, number, self.clock.now()));
             Ok(())
         });
         let failed: Vec<Result<(), Unavailable>> = attempts
@@ -161,11 +167,9 @@ impl Deferred {
             .take(1)
             .collect()
             .await;
-        for (space, (store, _)) in spaces {
+        for Waiting { store, number, .. } in spaces.into_values() {
             store.sweep().await?;
-            self.update(|state| {
-                state.spaces.remove(&space);
-            });
+            self.update(|state| state.swept(store.space(), number));
         }
         failed.into_iter().next().unwrap_or(Ok(()))
     }
@@ -180,16 +184,18 @@ impl Deferred {
 impl State {
     fn keep(&mut self, store: &Arc<dyn Distant>, id: &str, change: &Change, since: Moment) {
         let space = store.space();
-        if self.spaces.contains_key(&space) {
+        self.numbers += 1;
+        let number = self.numbers;
+        if let Some(waiting) = self.spaces.get_mut(&space) {
+            waiting.number = number;
             return;
         }
         if self.ids.len() >= MOST {
             self.ids.retain(|(other, _), _| *other != space);
-            self.spaces.insert(space, (store.clone(), since));
+            let waiting = Waiting { store: store.clone(), change: Change::Invalidate, since, number };
+            self.spaces.insert(space, waiting);
             return;
         }
-        self.numbers += 1;
-        let number = self.numbers;
         let soft = matches!(change, Change::Expire);
         // A put is not done late: what it would have stored may be old by then.
         let change = if soft { Change::Expire } else { Change::Invalidate };
@@ -201,13 +207,20 @@ impl State {
         }
     }
 
-    /// A change that came while this one was on its way waits on.
-    fn done(&mut self, space: Space, id: &str, number: u64, store: &Arc<dyn Distant>, now: Moment) {
-        let key = (space, Box::from(id));
-        if self.ids.get(&key).is_some_and(|waiting| waiting.number == number) {
+    /// A change whose number is above `mark` came while this one was on its way: it waits on.
+    fn done(&mut self, store: &Arc<dyn Distant>, id: &str, mark: u64, now: Moment) {
+        let key = (store.space(), Box::from(id));
+        if self.ids.get(&key).is_some_and(|waiting| waiting.number <= mark) {
             self.ids.remove(&key);
         }
         self.remember(now, store, id);
+    }
+
+    /// What was kept while the space was being swept may concern what the sweep had passed: it is swept again.
+    fn swept(&mut self, space: Space, number: u64) {
+        if self.spaces.get(&space).is_some_and(|waiting| waiting.number == number) {
+            self.spaces.remove(&space);
+        }
     }
 
     fn remember(&mut self, now: Moment, store: &Arc<dyn Distant>, id: &str) {

@@ -85,9 +85,10 @@ impl Backend for Outage {
     fn change<'a>(&'a self, id: &'a str, change: Change) -> BoxFuture<'a, Result<(), Unavailable>> {
         Box::pin(async move {
             self.overtake(id);
+            let mark = self.deferred.mark();
             let changed = self.remote.change(id, change.clone()).await;
             match changed {
-                Ok(()) => self.deferred.confirm(&self.remote, id, &change),
+                Ok(()) => self.deferred.confirm(&self.remote, id, &change, mark),
                 Err(Unavailable) => self.deferred.keep(&self.remote, id, &change),
             }
             changed

@@ -1,0 +1,62 @@
+//! What came while something else was on its way is not taken for done with that.
+
+use super::*;
+use crate::{
+    bus::Bus,
+    dice::Dice,
+    key::{App, Keys, Name},
+    redis::{Address, Hooks, Redis},
+    tasks::Tasks,
+};
+
+#[derive(Debug)]
+struct Nobody;
+
+impl Hooks for Nobody {
+    fn server_changed(&self) {}
+
+    fn unusable(&self) {}
+}
+
+/// A space in a Redis that nobody asks.
+fn store() -> Arc<RedisBackend> {
+    let (clock, dice) = (Clock::manual().0, Dice::seeded(1));
+    let tasks = Tasks::on(tokio::runtime::Handle::current());
+    let address = Address::parse("redis://127.0.0.1:1").unwrap();
+    let budget = Duration::from_millis(50);
+    let redis = Redis::open(address, budget, clock, dice.clone(), tasks.clone(), Arc::new(Nobody));
+    let keys = Keys::new(App::new("deferred").unwrap());
+    let bus = Bus::open(redis.clone(), keys.invalidate_channel(), &dice, &tasks, |_| ());
+    Arc::new(RedisBackend::new(Name::new("texts").unwrap(), 1, Space(0), keys, redis, bus))
+}
+
+fn deferred() -> Deferred {
+    Deferred::new(Clock::manual().0)
+}
+
+#[tokio::test]
+async fn a_confirmed_change_does_not_stand_for_one_that_was_kept_after_it_was_sent() {
+    let (deferred, store) = (deferred(), store());
+    let mark = deferred.mark();
+    deferred.keep(&store, "a", &Change::Invalidate);
+    deferred.confirm(&store, "a", &Change::Invalidate, mark);
+    assert!(deferred.holds(store.space, "a"));
+    deferred.confirm(&store, "a", &Change::Invalidate, deferred.mark());
+    assert!(!deferred.holds(store.space, "a"));
+}
+
+#[tokio::test]
+async fn a_change_while_its_space_is_swept_has_it_swept_again() {
+    let (deferred, store) = (deferred(), store());
+    for n in 0..=MOST {
+        deferred.keep(&store, &n.to_string(), &Change::Invalidate);
+    }
+    assert_eq!(deferred.backlog().0, 1);
+    let swept = deferred.mark();
+    deferred.keep(&store, "late", &Change::Invalidate);
+    deferred.update(|state| state.swept(store.space, swept));
+    assert!(deferred.holds(store.space, "late"));
+    let swept = deferred.mark();
+    deferred.update(|state| state.swept(store.space, swept));
+    assert!(!deferred.holds(store.space, "late"));
+}
