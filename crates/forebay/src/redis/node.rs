@@ -109,13 +109,14 @@ impl Node {
     }
 
     /// Runs `work` until `until`. A timer that is late has been kept waiting with the answer: both came while
-    /// this process could not run.
+    /// this process could not run. It may then take for as long again as the timer was late.
     async fn within<T>(&self, until: Moment, work: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(work);
         let clock = &self.tools.clock;
         let done = clock.timeout(until.since(clock.now()), &mut work).await;
-        if done.is_none() && clock.now().since(until) > STARVED {
-            return clock.timeout(self.tools.budget, work).await;
+        let late = clock.now().since(until);
+        if done.is_none() && late > STARVED {
+            return clock.timeout(late.min(self.tools.budget), work).await;
         }
         done
     }
