@@ -13,8 +13,14 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(super) struct Journal {
     clock: Clock,
-    /// When the last two lines were written.
-    written: Mutex<[Option<Moment>; 2]>,
+    written: Mutex<Written>,
+}
+
+/// The last two lines: when they were written, and how the last one reads.
+#[derive(Debug, Default)]
+struct Written {
+    moments: [Option<Moment>; 2],
+    last: String,
 }
 
 impl Journal {
@@ -23,26 +29,28 @@ impl Journal {
     }
 
     pub(super) fn warn(&self, part: &str, reason: &str) {
-        if self.may_write() {
+        if self.may_write(reason) {
             tracing::warn!(part, reason, "Redis cannot be used as it should be; the service goes on without");
         }
     }
 
     pub(super) fn recovered(&self, part: &str) {
-        if self.may_write() {
+        if self.may_write("") {
             tracing::info!(part, "Redis is in use again");
         }
     }
 
-    fn may_write(&self) -> bool {
+    /// What was said last is not said again within the minute, so that room is left for the next news.
+    fn may_write(&self, line: &str) -> bool {
         let now = self.clock.now();
+        let within = |moment: Option<Moment>| moment.is_some_and(|moment| now.since(moment) < MINUTE);
         let mut written = self.written.lock();
-        let [older, newer] = *written;
-        let may = older.is_none_or(|older| now.since(older) >= MINUTE);
-        if may {
-            *written = [newer, Some(now)];
+        let [older, newer] = written.moments;
+        if within(older) || (within(newer) && written.last == line) {
+            return false;
         }
-        may
+        *written = Written { moments: [newer, Some(now)], last: line.to_owned() };
+        true
     }
 }
 
@@ -55,10 +63,17 @@ mod tests {
         let (clock, time) = Clock::manual();
         let journal = Journal::new(clock);
         let mut written = 0;
-        for _ in 0..600 {
-            written += u32::from(journal.may_write());
+        for n in 0..600 {
+            written += u32::from(journal.may_write(&n.to_string()));
             time.advance(Duration::from_millis(500));
         }
         assert_eq!(written, 10);
+    }
+    #[test]
+    fn one_refusal_over_and_over_leaves_room_for_the_next_news() {
+        let journal = Journal::new(Clock::manual().0);
+        let written: Vec<bool> =
+            ["OOM", "OOM", "OOM", "it does not answer"].map(|line| journal.may_write(line)).into();
+        assert_eq!(written, [true, false, false, true]);
     }
 }

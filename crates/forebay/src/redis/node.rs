@@ -103,6 +103,10 @@ impl Node {
                 self.leave_alone(reason);
                 Err(Trouble::Node(reason))
             }
+            Some(Err(Trouble::Refused(code))) => {
+                self.tools.journal.warn(&self.name, &format!("it answers {code}"));
+                Err(Trouble::Refused(code))
+            }
             Some(answer) => answer,
             None => Err(Trouble::Lost),
         }
