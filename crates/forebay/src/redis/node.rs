@@ -133,6 +133,10 @@ impl Node {
     ) -> Result<Reply, Trouble> {
         let lane = self.lane(road);
         let link = lane.link(None).await.ok_or(Trouble::NotSent)?;
+        // Another server than the one that was introduced: what it may lack is not known yet.
+        if road == Road::Large && *self.run.lock() != Some(link.run.clone()) {
+            return Err(Trouble::NotSent);
+        }
         match request.send(&link.connection, asking).await {
             // The server may have closed a connection that nobody used.
             Err(Trouble::Lost) if request.is_idempotent() => {
