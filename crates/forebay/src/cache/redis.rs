@@ -52,7 +52,7 @@ pub(crate) struct RedisBackend {
     bus: Bus,
     invalidations: String,
     wakes: String,
-    /// The mean size of what is read, smoothed: whether the next read is likely to be large.
+    /// The mean size of what is read and filled, smoothed: whether the next read is likely to be large.
     mean: AtomicUsize,
 }
 
@@ -111,10 +111,13 @@ impl RedisBackend {
     }
 
     fn weighed(&self, bytes: Bytes, left: u64) -> Stored {
-        let mean = self.mean.load(Relaxed);
-        let next = if mean == 0 { bytes.len() } else { mean - mean / 8 + bytes.len() / 8 };
-        self.mean.store(next, Relaxed);
+        self.weigh(bytes.len());
         Stored { bytes, left: Duration::from_millis(left) }
+    }
+
+    fn weigh(&self, bytes: usize) {
+        let mean = self.mean.load(Relaxed);
+        self.mean.store(if mean == 0 { bytes } else { mean - mean / 8 + bytes / 8 }, Relaxed);
     }
 
     async fn lease(&self, id: &str, request: Request, budget: &mut Budget) -> Result<Leased, Unavailable> {
@@ -179,6 +182,9 @@ impl RedisBackend {
         };
         let life = life.as_bytes();
         let large = matches!(&step, Settle::Fill { bytes, .. } if bytes.len() > LARGE);
+        if let Settle::Fill { bytes, .. } = &step {
+            self.weigh(bytes.len());
+        }
         let road = if large { Road::Large } else { Road::Usual };
         let (script, arguments): (&Script, &[&[u8]]) = match &step {
             Settle::Fill { bytes, .. } => (&FILL, &[token, life, bytes, wakes]),
