@@ -7,7 +7,7 @@ use forebay::{
     cache::{Cache, Filled, Invalidated, Lookup, Put, Returned},
 };
 
-use crate::stage::{Stage, pass, timed};
+use crate::stage::{Stage, pass, read, timed};
 
 /// More than are kept one by one.
 const MANY: usize = 10_050;
@@ -29,6 +29,24 @@ async fn an_invalidation_during_an_outage_is_done_before_the_key_is_read_again()
     assert!(!stage.stores("a").await, "the old value is there after {settled:?}");
     assert!(settled < Duration::from_secs(2), "{settled:?}");
     assert_ne!(stage.read("a", "4").await, "1");
+}
+
+#[tokio::test]
+async fn the_old_value_is_never_read_while_the_server_comes_back() {
+    let stage = Stage::new().await;
+    let cache = stage.forebay.cache::<String>("plain", Duration::from_secs(600));
+    let cache = cache.local_time_to_live(Duration::ZERO).build().expect("nothing to refuse");
+    cache.put("a", "old".to_owned()).await.expect("it can be stored");
+    assert_eq!(read(&cache, "a", "new").await, "old");
+    stage.redis.pause();
+    assert_eq!(cache.invalidate("a").await, Invalidated::Deferred);
+    stage.give_up().await;
+    stage.redis.resume();
+    while !stage.status().usable || stage.status().deferred > 0 {
+        assert_eq!(read(&cache, "a", "new").await, "new", "{:?}", stage.status());
+        pass(Duration::from_millis(1)).await;
+    }
+    assert_eq!(read(&cache, "a", "new").await, "new");
 }
 
 #[tokio::test]
@@ -85,7 +103,8 @@ async fn more_invalidations_than_are_kept_clear_their_space_and_no_other() {
     stage.cache.put("bystander", "1".to_owned()).await.expect("it can be stored");
     stage.cache.put("7", "1".to_owned()).await.expect("it can be stored");
     let other_space = space(&stage.forebay, "texts2").await;
-    let other = Forebay::builder("outage2").redis(stage.redis.url()).build().await.expect("Redis is optional");
+    let other =
+        Forebay::builder("outage2").redis(stage.redis.url()).build().await.expect("Redis is optional");
     let other_app = space(&other, "texts").await;
     stage.redis.pause();
     stage.give_up().await;
@@ -105,9 +124,7 @@ async fn more_invalidations_than_are_kept_clear_their_space_and_no_other() {
 async fn clearing_a_space_overtakes_the_loads_of_other_processes() {
     let stage = Stage::new().await;
     let (_forebay, neighbour) = stage.neighbour().await;
-    let Lookup::Lease(mut lease) = neighbour.lookup("7", Duration::ZERO).await else {
-        panic!("no lease")
-    };
+    let Lookup::Lease(mut lease) = neighbour.lookup("7", Duration::ZERO).await else { panic!("no lease") };
     stage.redis.pause();
     stage.give_up().await;
     stage.cache.invalidate_many((0..MANY).map(|n| n.to_string())).await;

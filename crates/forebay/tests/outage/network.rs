@@ -48,6 +48,19 @@ async fn connections_that_are_cut_and_refused_harm_no_caller() {
 }
 
 #[tokio::test]
+async fn a_line_that_comes_and_goes_is_told_of_in_two_log_lines() {
+    let (stage, proxy) = Stage::behind_proxy().await;
+    for _ in 0..4 {
+        proxy.refuse();
+        proxy.cut();
+        stage.given_up().await;
+        proxy.accept();
+        stage.in_use().await;
+    }
+    assert_eq!(stage.journal.lines(), 2);
+}
+
+#[tokio::test]
 async fn a_server_that_speaks_another_protocol_harms_no_caller() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let url = format!("redis://{}", listener.local_addr().expect("it is bound"));
