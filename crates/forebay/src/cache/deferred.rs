@@ -34,6 +34,9 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 
 const AT_A_TIME: usize = 64;
 
+/// How many changes are taken up at a time: readers wait for as long as it takes to copy them.
+const BATCH: usize = 512;
+
 /// The pause after a replay that failed.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -61,6 +64,8 @@ struct State {
     spaces: HashMap<Space, Waiting>,
     confirmed: VecDeque<(Moment, Arc<dyn Distant>, Box<str>)>,
     numbers: u64,
+    /// Where the next attempt begins.
+    turn: usize,
 }
 
 #[derive(Clone)]
@@ -151,27 +156,20 @@ impl Deferred {
     }
 
     async fn attempt(&self) -> Result<(), Unavailable> {
-        let (ids, spaces) = {
-            let state = self.state.lock();
-            (state.ids.clone(), state.spaces.clone())
-        };
-        let attempts = stream::iter(ids).map(|((_, id), waiting)| async move {
+        let (ids, spaces) = self.state.lock().next();
+        let attempts = stream::iter(ids).map(|(id, waiting)| async move {
             let Waiting { store, change, number, .. } = waiting;
             store.change(&id, change).await?;
             self.update(|state| state.done(&store, &id, number, self.clock.now()));
             Ok(())
         });
-        let failed: Vec<Result<(), Unavailable>> = attempts
-            .buffer_unordered(AT_A_TIME)
-            .filter(|done| std::future::ready(done.is_err()))
-            .take(1)
-            .collect()
-            .await;
-        for Waiting { store, number, .. } in spaces.into_values() {
+        let all = |ok, done: Result<(), Unavailable>| std::future::ready(ok && done.is_ok());
+        let all_done = attempts.buffer_unordered(AT_A_TIME).fold(true, all).await;
+        for Waiting { store, number, .. } in spaces {
             store.sweep().await?;
             self.update(|state| state.swept(store.space(), number));
         }
-        failed.into_iter().next().unwrap_or(Ok(()))
+        if all_done { Ok(()) } else { Err(Unavailable) }
     }
 
     fn update(&self, change: impl FnOnce(&mut State)) {
@@ -205,6 +203,16 @@ impl State {
         if !soft {
             held.change = change;
         }
+    }
+
+    /// Some of what waits, others each time: what cannot be done, as on one node of a cluster, is not in the
+    /// way of the rest.
+    fn next(&mut self) -> (Vec<(Box<str>, Waiting)>, Vec<Waiting>) {
+        let count = BATCH.min(self.ids.len());
+        let ids = self.ids.iter().cycle().skip(self.turn).take(count);
+        let ids = ids.map(|((_, id), waiting)| (id.clone(), waiting.clone())).collect();
+        self.turn = (self.turn + count) % self.ids.len().max(1);
+        (ids, self.spaces.values().cloned().collect())
     }
 
     /// A change whose number is above `mark` came while this one was on its way: it waits on.

@@ -7,7 +7,7 @@ use forebay::{
     cache::{Cache, Filled, Invalidated, Lookup, Put, Returned},
 };
 
-use crate::stage::{Stage, pass, read, timed};
+use crate::stage::{Stage, pass, read, timed, until};
 
 /// More than are kept one by one.
 const MANY: usize = 10_050;
@@ -65,6 +65,21 @@ async fn a_key_with_a_deferred_invalidation_is_not_written_though_others_are() {
 }
 
 #[tokio::test]
+async fn a_deferred_invalidation_reaches_the_memory_of_other_processes() {
+    let stage = Stage::new().await;
+    let (_forebay, neighbour) = stage.neighbour().await;
+    stage.read("a", "old").await;
+    stage.comes_to_store("a").await;
+    assert_eq!(read(&neighbour, "a", "new").await, "old");
+    stage.redis.pause();
+    assert_eq!(stage.cache.invalidate("a").await, Invalidated::Deferred);
+    stage.redis.resume();
+    stage.settled().await;
+    pass(Duration::from_millis(100)).await;
+    assert_eq!(read(&neighbour, "a", "new").await, "new");
+}
+
+#[tokio::test]
 async fn a_put_during_an_outage_invalidates_and_stores_nothing() {
     let stage = Stage::new().await;
     stage.read("a", "1").await;
@@ -88,6 +103,21 @@ async fn an_expiry_during_an_outage_is_done_later() {
     stage.redis.resume();
     stage.settled().await;
     assert!(!stage.stores("a").await, "a value without a stale life outlives its expiry");
+}
+
+#[tokio::test]
+async fn changes_that_cannot_be_done_are_not_in_the_way_of_others() {
+    let stage = Stage::new().await;
+    stage.call(&["ACL", "SETUSER", "default", "resetkeys", "~*granted*"]).await;
+    stage.redis.pause();
+    stage.give_up().await;
+    stage.cache.invalidate_many((0..700).map(|n| format!("denied-{n}"))).await;
+    stage.cache.invalidate_many((0..20).map(|n| format!("granted-{n}"))).await;
+    stage.redis.resume();
+    let granted = until(Duration::from_secs(5), || stage.status().deferred == 700).await;
+    assert!(granted.is_some(), "{:?}", stage.status());
+    stage.call(&["ACL", "SETUSER", "default", "allkeys"]).await;
+    stage.settled().await;
 }
 
 async fn space(forebay: &Forebay, name: &str) -> Cache<String> {

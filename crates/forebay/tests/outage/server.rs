@@ -34,6 +34,8 @@ async fn a_server_that_is_absent_at_start_is_used_once_it_is_there() {
     redis.kill();
     let url = redis.url();
     let stage = Stage::at(redis, url).await;
+    pass(Duration::from_millis(100)).await;
+    assert_eq!(stage.journal.lines(), 1, "nobody is told that Redis is absent");
     stage.survives(nothing(), Duration::from_millis(300), stage.restart()).await;
     stage.read("a", "1").await;
     stage.comes_to_store("a").await;
