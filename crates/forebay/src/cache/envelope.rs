@@ -127,6 +127,13 @@ impl Head {
         })
     }
 
+    /// The id of an entry as scripts see it, who look no further than at the lives.
+    pub(crate) fn id(bytes: &[u8]) -> Option<u64> {
+        let head: &[u8; FIELDS_LENGTH_AT] = bytes.first_chunk()?;
+        let readable = head.starts_with(&MAGIC) && READABLE.contains(&head[VERSION_AT]);
+        readable.then(|| number_at(head, ENTRY_ID_AT))
+    }
+
     /// Gives the offset of the payload in an entry of `length` bytes.
     fn payload_at(&self, length: usize) -> Result<usize, Unreadable> {
         let claimed = (FIELDS_AT as u64 + u64::from(self.fields_length)).saturating_add(self.payload_length);
@@ -240,11 +247,11 @@ fn number(content: &[u8]) -> Result<u64, Unreadable> {
     content.try_into().map(u64::from_be_bytes).map_err(|_| Unreadable::Corrupt)
 }
 
-fn number_at(bytes: &[u8; FIELDS_AT], at: usize) -> u64 {
+fn number_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(chunk_at(bytes, at))
 }
 
-fn chunk_at<const N: usize>(bytes: &[u8; FIELDS_AT], at: usize) -> [u8; N] {
+fn chunk_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     *bytes[at..].first_chunk().expect("every fixed field lies before the header fields")
 }
 

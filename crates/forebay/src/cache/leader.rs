@@ -289,8 +289,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             Ok(opened) => opened,
             Err(reason) => {
                 self.inner.unreadable(reason);
-                let entry = Head::read(&stored.bytes).map(|head| head.entry_id);
-                return Found::Unusable(entry.map_or(Reject::Nothing, Reject::Entry));
+                return Found::Unusable(Head::id(&stored.bytes).map_or(Reject::Nothing, Reject::Entry));
             }
         };
         match &opened.answer {
