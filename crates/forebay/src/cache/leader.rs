@@ -139,7 +139,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
                 Err(Unavailable) => return self.go_on_alone(sent).await,
                 Ok(Asked::Entry(stored)) => match self.open(Some(stored)) {
                     Found::Usable(answer) => return Outcome::Read { answer, sent, waited },
-                    Found::Stale(_) => {}
+                    // The store has it for fresh: asked again in the same way, it would say so again.
+                    Found::Stale(stale) => reject = Reject::Entry(stale.id),
                     Found::Unusable(why) => reject = why,
                 },
                 Ok(Asked::Granted(grant)) => return self.granted(grant).await,
