@@ -1,0 +1,8 @@
+//! Several processes over one real server: what one changes the others do not serve, whatever is lost on the way.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod heard;
+mod lost;
+mod rig;
+mod withheld;

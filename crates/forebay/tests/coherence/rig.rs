@@ -1,0 +1,272 @@
+//! What the tests are written against: `Forebay`s of one app, each behind a proxy of its own and a process in all
+//! but name, over one server.
+
+use std::{
+    future::IntoFuture,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use forebay::{
+    Forebay,
+    cache::{Builder, Cache, Entry, Invalidated, Load, LoadError, Read, Source},
+    clock::{Clock, Moment},
+    status::{RedisStatus, Status},
+    testing::Proxy,
+};
+use forebay_rig::Redis;
+use tokio::task::JoinHandle;
+
+/// The fresh life of what is stored, unless a test says otherwise.
+pub(crate) const LIFE: Duration = Duration::from_secs(60);
+
+/// More than a busy machine needs for anything that has to happen.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// So much that no answer is late because the machine is busy.
+const BUDGET: Duration = Duration::from_secs(1);
+
+pub(crate) static CLOCK: LazyLock<Clock> = LazyLock::new(Clock::real);
+
+/// One server and whoever uses it.
+pub(crate) struct Rig {
+    pub(crate) redis: Redis,
+}
+
+impl Rig {
+    pub(crate) fn new() -> Self {
+        Self { redis: Redis::start() }
+    }
+
+    /// Opens so many processes that hear each other.
+    pub(crate) async fn open<const N: usize>(&self) -> [Process; N] {
+        let mut processes = Vec::new();
+        for _ in 0..N {
+            processes.push(self.open_with(|builder| builder).await);
+        }
+        eventually(|| processes.iter().all(|process| process.status().others >= N - 1)).await;
+        processes.try_into().ok().unwrap()
+    }
+
+    /// Opens a process with further settings; it can ask the server and hears.
+    pub(crate) async fn open_with(
+        &self,
+        settings: impl FnOnce(forebay::Builder) -> forebay::Builder,
+    ) -> Process {
+        let process = self.open_unheard(settings, |_| {}).await;
+        eventually(|| process.status().usable && process.status().hears).await;
+        process
+    }
+
+    /// Opens a process whose proxy has `fault` from the start.
+    pub(crate) async fn open_unheard(
+        &self,
+        settings: impl FnOnce(forebay::Builder) -> forebay::Builder,
+        fault: impl FnOnce(&Proxy),
+    ) -> Process {
+        let proxy = Proxy::start(format!("127.0.0.1:{}", self.redis.port())).await.unwrap();
+        fault(&proxy);
+        let builder = Forebay::builder("rig").redis(proxy.url()).redis_budget(BUDGET);
+        Process { forebay: settings(builder).build().await.unwrap(), proxy }
+    }
+
+    /// Loses the subscriptions of all processes.
+    pub(crate) fn kill_subscriptions(&self) {
+        self.redis.call(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+    }
+
+    /// The leases and notes there are.
+    pub(crate) fn leases(&self) -> String {
+        self.redis.call(&["KEYS", "lease:*"])
+    }
+}
+
+impl Drop for Rig {
+    /// Whatever a test has done, nothing stays for ever.
+    fn drop(&mut self) {
+        if !std::thread::panicking() && self.redis.answers(PATIENCE) {
+            assert_eq!(self.redis.keys_without_expiry(), Vec::<String>::new());
+        }
+    }
+}
+
+/// The key of the value of `id` in the space of the tests.
+pub(crate) fn value_key(id: &str) -> String {
+    format!("cache:rig:case:v1:{{{id}}}")
+}
+
+/// The key of its lease.
+pub(crate) fn lease_key(id: &str) -> String {
+    format!("lease:rig:case:v1:{{{id}}}")
+}
+
+/// One `Forebay` and its way to the server.
+pub(crate) struct Process {
+    pub(crate) forebay: Forebay,
+    pub(crate) proxy: Proxy,
+}
+
+impl Process {
+    pub(crate) fn builder(&self) -> Builder<String> {
+        self.forebay.cache("case", LIFE).jitter(0.0)
+    }
+
+    pub(crate) fn cache(&self) -> Cache<String> {
+        self.builder().build().unwrap()
+    }
+
+    pub(crate) fn status(&self) -> RedisStatus {
+        match self.forebay.status() {
+            Status::Redis(status) => status,
+            other => panic!("it runs on {other:?}"),
+        }
+    }
+}
+
+/// What a caller that loads gets.
+pub(crate) type Answer = Result<Arc<String>, LoadError<String>>;
+
+/// Counts loads, each of which takes a while.
+#[derive(Clone, Default)]
+pub(crate) struct Origin {
+    calls: Arc<AtomicUsize>,
+    running: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+    takes: Duration,
+}
+
+impl Origin {
+    pub(crate) fn taking(ms: u64) -> Self {
+        Self { takes: Duration::from_millis(ms), ..Self::default() }
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(SeqCst)
+    }
+
+    /// How many loads ran at the same time at most.
+    pub(crate) fn most(&self) -> usize {
+        self.most.load(SeqCst)
+    }
+
+    /// Starts a caller that loads `answer` for `id`.
+    pub(crate) fn call(
+        &self,
+        cache: &Cache<String>,
+        id: &str,
+        answer: Result<&str, &str>,
+    ) -> JoinHandle<Answer> {
+        let (cache, id, loader) = (cache.clone(), id.to_owned(), self.answers(answer));
+        tokio::spawn(async move { cache.get_or_load(id, loader).await })
+    }
+
+    /// A loader that brings `answer`.
+    pub(crate) fn answers(
+        &self,
+        answer: Result<&str, &str>,
+    ) -> impl FnOnce(Load<String>) -> futures::future::BoxFuture<'static, Result<String, String>> + Send + 'static
+    {
+        let (origin, answer) = (self.clone(), answer.map(str::to_owned).map_err(str::to_owned));
+        move |_| Box::pin(async move { origin.work(answer).await })
+    }
+
+    async fn work<T>(&self, answer: T) -> T {
+        let _busy = Busy::of(self);
+        CLOCK.sleep(self.takes).await;
+        answer
+    }
+}
+
+/// Counts one load that runs, until it ends in whatever way.
+struct Busy<'a>(&'a Origin);
+
+impl<'a> Busy<'a> {
+    fn of(origin: &'a Origin) -> Self {
+        origin.calls.fetch_add(1, SeqCst);
+        origin.most.fetch_max(origin.running.fetch_add(1, SeqCst) + 1, SeqCst);
+        Self(origin)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, SeqCst);
+    }
+}
+
+/// Has `cache` hold `value`, loaded unless some level has it.
+pub(crate) async fn fill(cache: &Cache<String>, id: &str, value: &str) {
+    assert_eq!(*load(cache, &Origin::default(), id, value).await, value);
+}
+
+/// What `cache` answers who would load `value` from `origin`, once that is stored: a load answers before.
+pub(crate) async fn load(cache: &Cache<String>, origin: &Origin, id: &str, value: &str) -> Arc<String> {
+    let loaded = done(origin.call(cache, id, Ok(value))).await.unwrap().unwrap();
+    let began = CLOCK.now();
+    while entry(cache, id).await.is_none() {
+        assert!(CLOCK.now().since(began) < PATIENCE, "{id} is not stored");
+        CLOCK.sleep(Duration::from_millis(1)).await;
+    }
+    loaded
+}
+
+/// Reads `id` until it is in the memory of `cache`, as `value`.
+pub(crate) async fn remember(cache: &Cache<String>, id: &str, value: &str) {
+    let began = CLOCK.now();
+    loop {
+        fill(cache, id, value).await;
+        if source(cache, id).await == Some(Source::Memory) {
+            return;
+        }
+        assert!(CLOCK.now().since(began) < PATIENCE, "{id} does not stay in memory");
+        CLOCK.sleep(Duration::from_millis(5)).await;
+    }
+}
+
+pub(crate) async fn invalidate(cache: &Cache<String>, id: &str) {
+    assert_eq!(cache.invalidate(id).await, Invalidated::Everywhere);
+}
+
+/// What `cache` tells of `id`.
+pub(crate) async fn entry(cache: &Cache<String>, id: &str) -> Option<Entry<String>> {
+    match cache.read(id).await {
+        Read::Hit(entry) => Some(entry),
+        Read::Absent | Read::Miss => None,
+    }
+}
+
+/// Where the value of `id` comes from, if there is one.
+pub(crate) async fn source(cache: &Cache<String>, id: &str) -> Option<Source> {
+    entry(cache, id).await.map(|entry| entry.source)
+}
+
+/// The value that `cache` would hand out.
+pub(crate) async fn held(cache: &Cache<String>, id: &str) -> Option<String> {
+    cache.get(id).await.map(|value| (*value).clone())
+}
+
+/// How long `cache` still serves `old` for `id`, counted from `since`.
+pub(crate) async fn served_for(cache: &Cache<String>, id: &str, old: &str, since: Moment) -> Duration {
+    while held(cache, id).await.as_deref() == Some(old) {
+        assert!(CLOCK.now().since(since) < PATIENCE, "{old} is served for ever");
+        CLOCK.sleep(Duration::from_millis(1)).await;
+    }
+    CLOCK.now().since(since)
+}
+
+/// Waits until `fact` holds.
+pub(crate) async fn eventually(fact: impl Fn() -> bool) {
+    let began = CLOCK.now();
+    while !fact() {
+        assert!(CLOCK.now().since(began) < PATIENCE, "it does not come true");
+        CLOCK.sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// What `work` gives, which must not take for ever.
+pub(crate) async fn done<W: IntoFuture>(work: W) -> W::Output {
+    CLOCK.timeout(PATIENCE, work.into_future()).await.expect("it takes too long")
+}

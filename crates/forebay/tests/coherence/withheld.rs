@@ -1,0 +1,126 @@
+//! Heartbeats that do not arrive: whoever cannot know what it has missed trusts its memory no longer.
+
+use std::time::Duration;
+
+use forebay::cache::{Cache, Source};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::rig::{CLOCK, Process, Rig, done, eventually, invalidate, remember, served_for, source};
+
+/// How long `cache` still trusts its memory of `id`.
+async fn trusted_for(cache: &Cache<String>, id: &str) -> Duration {
+    let began = CLOCK.now();
+    while source(cache, id).await == Some(Source::Memory) {
+        CLOCK.sleep(Duration::from_millis(1)).await;
+    }
+    CLOCK.now().since(began)
+}
+
+/// The name under which `writer` publishes, taken from a message of its own.
+async fn publisher(rig: &Rig, writer: &Cache<String>) -> String {
+    let mut wire = TcpStream::connect(("127.0.0.1", rig.redis.port())).await.unwrap();
+    wire.write_all(b"SUBSCRIBE forebay:rig:invalidate\r\n").await.unwrap();
+    let mut heard = String::new();
+    let mut piece = [0; 4096];
+    loop {
+        invalidate(writer, "who").await;
+        let read = done(wire.read(&mut piece)).await.unwrap();
+        heard.push_str(str::from_utf8(&piece[..read]).unwrap());
+        if let Some((_, change)) = heard.split_once("f1 gone ")
+            && change.len() > 16
+        {
+            return change[..16].to_owned();
+        }
+    }
+}
+
+fn is_within_the_bound(what: &str, process: &Process, measured: Duration) {
+    let bound = process.status().staleness_bound;
+    println!("{what}: {measured:?}, bound {bound:?}");
+    assert!(measured <= bound, "{what}: {measured:?} are more than {bound:?}");
+}
+
+// Must show 5, 10
+#[tokio::test]
+async fn without_any_heartbeat_memory_is_trusted_no_longer() {
+    let rig = Rig::new();
+    let [_here, there] = rig.open().await;
+    let reader = there.cache();
+    remember(&reader, "a", "A").await;
+    there.proxy.drop_replies(8, " beat ");
+    is_within_the_bound("heartbeats withheld: memory trusted for", &there, trusted_for(&reader, "a").await);
+    eventually(|| !there.status().hears).await;
+    eventually(|| there.status().hears).await;
+    remember(&reader, "a", "A").await;
+}
+
+// Must show 5, 10
+#[tokio::test]
+async fn without_the_heartbeats_of_one_process_memory_is_trusted_no_longer() {
+    let rig = Rig::new();
+    let [here, there] = rig.open().await;
+    let (writer, reader) = (here.cache(), there.cache());
+    let beat = format!("beat {}", publisher(&rig, &writer).await);
+    remember(&reader, "a", "A").await;
+    there.proxy.drop_replies(6, beat);
+    is_within_the_bound("heartbeats of one withheld: trusted for", &there, trusted_for(&reader, "a").await);
+    assert!(there.status().hears);
+}
+
+// Must show 10: the second half of it.
+#[tokio::test]
+async fn a_change_is_heard_although_no_heartbeat_is() {
+    let rig = Rig::new();
+    let [here, there] = rig.open().await;
+    let (writer, reader) = (here.cache(), there.cache());
+    remember(&reader, "a", "old").await;
+    there.proxy.drop_replies(8, " beat ");
+    invalidate(&writer, "a").await;
+    let took = served_for(&reader, "a", "old", CLOCK.now()).await;
+    is_within_the_bound("heartbeats withheld: old value served for", &there, took);
+}
+
+// Must show 5: the worst case, in which nothing at all comes of the channel.
+#[tokio::test]
+async fn a_lost_message_does_no_harm_although_no_heartbeat_tells_of_it() {
+    let rig = Rig::new();
+    let [here, there] = rig.open().await;
+    let (writer, reader) = (here.cache(), there.cache());
+    let mut worst = Duration::ZERO;
+    for round in 0..3_u64 {
+        let old = round.to_string();
+        eventually(|| there.status().hears).await;
+        remember(&reader, "a", &old).await;
+        CLOCK.sleep(Duration::from_millis(170 * round)).await;
+        there.proxy.drop_replies(6, " beat ");
+        there.proxy.drop_replies(1, " case a");
+        invalidate(&writer, "a").await;
+        let took = served_for(&reader, "a", &old, CLOCK.now()).await;
+        is_within_the_bound("message and heartbeats withheld: old value served for", &there, took);
+        worst = worst.max(took);
+    }
+    assert!(worst > Duration::from_millis(100), "nothing was lost: {worst:?}");
+}
+
+// Must show 5, of the process that changes: its own heartbeats lost on the way to the server.
+#[tokio::test]
+async fn a_process_that_cannot_be_heard_is_not_trusted_to_be_silent() {
+    let rig = Rig::new();
+    let [here, there] = rig.open().await;
+    let (writer, reader) = (here.cache(), there.cache());
+    remember(&reader, "a", "old").await;
+    let gaps = there.status().gaps;
+    here.proxy.refuse();
+    here.proxy.cut();
+    eventually(|| there.status().gaps > gaps).await;
+    assert_eq!(source(&reader, "a").await, Some(Source::Store));
+    here.proxy.accept();
+    eventually(|| here.status().usable).await;
+    remember(&reader, "a", "old").await;
+    invalidate(&writer, "a").await;
+    let took = served_for(&reader, "a", "old", CLOCK.now()).await;
+    is_within_the_bound("the writer was cut off: old value served for", &there, took);
+}
