@@ -4,5 +4,6 @@
 
 mod heard;
 mod lost;
+mod outage;
 mod rig;
 mod withheld;
