@@ -6,4 +6,5 @@ mod heard;
 mod lost;
 mod outage;
 mod rig;
+mod versions;
 mod withheld;
