@@ -6,6 +6,7 @@ mod foreign;
 mod heard;
 mod lost;
 mod outage;
+mod overtaken;
 mod rig;
 mod versions;
 mod withheld;
