@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod crowds;
 mod foreign;
 mod heard;
+mod holders;
 mod lost;
 mod outage;
 mod overtaken;

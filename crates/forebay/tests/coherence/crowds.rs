@@ -1,0 +1,131 @@
+//! Many callers in several processes: one load, one refresh, and few commands while they wait.
+
+use std::time::Duration;
+
+use forebay::cache::{Lookup, Refresh};
+use futures::future::join_all;
+
+use crate::rig::{CLOCK, LIFE, Origin, Process, Rig, done, eventually, fill, held};
+
+/// All that processes send while `wait` passes, without what they say and ask when nobody wants anything.
+async fn scripts_during(rig: &Rig, wait: Duration) -> u64 {
+    let before = rig.redis.script_calls() + rig.redis.calls("get");
+    CLOCK.sleep(wait).await;
+    rig.redis.script_calls() + rig.redis.calls("get") - before
+}
+
+// Q11: aiocache, 4 processes of 20 callers: 61 loads. Q12: cashews, the same load: 17 000 commands in a second.
+#[tokio::test]
+async fn eighty_callers_in_four_processes_make_one_load_and_few_commands() {
+    let rig = Rig::new();
+    let processes = rig.open::<4>().await;
+    let origin = Origin::taking(1_000);
+    let caches: Vec<_> = processes.iter().map(Process::cache).collect();
+    let before = rig.redis.script_calls() + rig.redis.calls("get");
+    let callers: Vec<_> =
+        caches.iter().cycle().take(80).map(|cache| origin.call(cache, "a", Ok("A"))).collect();
+    for caller in callers {
+        assert_eq!(*done(caller).await.unwrap().unwrap(), "A");
+    }
+    let commands = rig.redis.script_calls() + rig.redis.calls("get") - before;
+    println!("80 callers, 4 processes, 1 s: {} load, {commands} reads and scripts", origin.calls());
+    assert_eq!(origin.calls(), 1);
+    // Per process a read, two requests, and checks after 50, 300 ms and then twice a second; a fill.
+    assert!(commands <= 4 * 8 + 1, "{commands}");
+}
+
+// C32: each of cashews' waiters kept a connection of the pool, or polled.
+#[tokio::test]
+async fn a_thousand_who_wait_send_what_one_sends() {
+    let mut sent = Vec::new();
+    for waiters in [1, 1_000] {
+        let rig = Rig::new();
+        let [here, there] = rig.open().await;
+        let (holder, cache) = (here.cache(), there.cache());
+        let Lookup::Lease(lease) = holder.lookup("a", LIFE).lease(LIFE).await else { panic!("it is held") };
+        let connections = there.proxy.accepted();
+        let origin = Origin::default();
+        let waiting: Vec<_> = (0..waiters).map(|_| origin.call(&cache, "a", Ok("B"))).collect();
+        let commands = scripts_during(&rig, Duration::from_secs(2)).await;
+        let _filled = lease.fill("A".to_owned()).await.unwrap();
+        for answer in done(join_all(waiting)).await {
+            assert_eq!(*answer.unwrap().unwrap(), "A");
+        }
+        assert_eq!((origin.calls(), there.proxy.accepted()), (0, connections));
+        sent.push(commands);
+    }
+    println!("commands while waiting 2 s: {} for one, {} for a thousand", sent[0], sent[1]);
+    assert!(sent[1] <= sent[0] + 2 && sent[1] <= 10, "{sent:?}");
+}
+
+// Promise 2: waiters in other processes are woken by the fill.
+#[tokio::test]
+async fn those_who_wait_in_other_processes_are_woken_by_the_fill() {
+    let rig = Rig::new();
+    let processes = rig.open::<3>().await;
+    let caches: Vec<_> = processes.iter().map(Process::cache).collect();
+    let mut measured = Vec::new();
+    for round in 0..10 {
+        let id = round.to_string();
+        let Lookup::Lease(lease) = caches[0].lookup(&id, LIFE).await else { panic!("it is held") };
+        let origin = Origin::default();
+        let waiting: Vec<_> = caches[1..].iter().map(|cache| origin.call(cache, &id, Ok("B"))).collect();
+        CLOCK.sleep(Duration::from_millis(400)).await;
+        let _filled = lease.fill("A".to_owned()).await.unwrap();
+        let filled = CLOCK.now();
+        for answer in join_all(waiting).await {
+            assert_eq!(*answer.unwrap().unwrap(), "A");
+        }
+        measured.push(CLOCK.now().since(filled));
+    }
+    measured.sort_unstable();
+    println!("after a fill the others had it in {measured:?}");
+    // A check comes every half second, so that the median of ten without wakes would be some 125 ms.
+    assert!(measured[5] < Duration::from_millis(60), "{measured:?}");
+}
+
+// C43: FusionCache refreshes eagerly on every node.
+#[tokio::test]
+async fn a_stale_value_is_refreshed_once_a_period_over_all_processes() {
+    let rig = Rig::new();
+    let processes = rig.open::<4>().await;
+    let origin = Origin::taking(100);
+    let space = |process: &Process| {
+        let builder = process.forebay.cache::<String>("case", Duration::from_millis(600)).jitter(0.0);
+        builder.stale_for(LIFE).refresh(Refresh::Stale).build().unwrap()
+    };
+    let caches: Vec<_> = processes.iter().map(space).collect();
+    fill(&caches[0], "a", "0").await;
+    let (began, mut slowest) = (CLOCK.now(), Duration::ZERO);
+    let periods = 4;
+    while CLOCK.now().since(began) < Duration::from_millis(700) * periods + Duration::from_millis(350) {
+        let asked = CLOCK.now();
+        let callers: Vec<_> = caches.iter().map(|cache| origin.call(cache, "a", Ok("n"))).collect();
+        for caller in callers {
+            caller.await.unwrap().unwrap();
+        }
+        slowest = slowest.max(CLOCK.now().since(asked));
+        CLOCK.sleep(Duration::from_millis(10)).await;
+    }
+    println!("{} refreshes in {periods} periods of 700 ms, slowest answer {slowest:?}", origin.calls());
+    assert!((2..=periods as usize).contains(&origin.calls()), "{}", origin.calls());
+    assert_eq!(origin.most(), 1);
+}
+
+// C58: everything falls through to the origin when Redis is gone. C27: by no more than is allowed.
+#[tokio::test]
+async fn without_redis_no_more_loads_run_than_the_outage_allows() {
+    let rig = Rig::new();
+    let here = rig.open_with(|builder| builder.outage_concurrency(5)).await;
+    let (cache, origin) = (here.cache(), Origin::taking(10));
+    rig.redis.kill();
+    eventually(|| !here.status().usable).await;
+    let callers: Vec<_> = (0..200).map(|n| origin.call(&cache, &n.to_string(), Ok("A"))).collect();
+    for caller in callers {
+        assert_eq!(*done(caller).await.unwrap().unwrap(), "A");
+    }
+    assert_eq!((origin.calls(), origin.most()), (200, 5));
+    rig.redis.restart();
+    eventually(|| here.status().usable).await;
+    assert_eq!(held(&cache, "never").await, None);
+}
