@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forebay::cache::{Lookup, Refresh};
+use forebay::cache::{Filled, Lease, Lookup, Refresh, Returned};
 use futures::future::join_all;
 
 use crate::rig::{CLOCK, LIFE, Origin, Process, Rig, done, eventually, fill, held};
@@ -58,30 +58,54 @@ async fn a_thousand_who_wait_send_what_one_sends() {
     assert!(sent[1] <= sent[0] + 2 && sent[1] <= 10, "{sent:?}");
 }
 
-// Promise 2: waiters in other processes are woken by the fill.
-#[tokio::test]
-async fn those_who_wait_in_other_processes_are_woken_by_the_fill() {
+/// How long after `end` those who wait in other processes know.
+async fn woken_after(end: impl AsyncFn(Lease<String>)) -> Vec<Duration> {
     let rig = Rig::new();
     let processes = rig.open::<3>().await;
     let caches: Vec<_> = processes.iter().map(Process::cache).collect();
     let mut measured = Vec::new();
-    for round in 0..10 {
+    for round in 0..9 {
         let id = round.to_string();
         let Lookup::Lease(lease) = caches[0].lookup(&id, LIFE).await else { panic!("it is held") };
         let origin = Origin::default();
         let waiting: Vec<_> = caches[1..].iter().map(|cache| origin.call(cache, &id, Ok("B"))).collect();
         CLOCK.sleep(Duration::from_millis(400)).await;
-        let _filled = lease.fill("A".to_owned()).await.unwrap();
-        let filled = CLOCK.now();
-        for answer in join_all(waiting).await {
-            assert_eq!(*answer.unwrap().unwrap(), "A");
-        }
-        measured.push(CLOCK.now().since(filled));
+        end(lease).await;
+        let ended = CLOCK.now();
+        done(join_all(waiting)).await;
+        measured.push(CLOCK.now().since(ended));
     }
     measured.sort_unstable();
-    println!("after a fill the others had it in {measured:?}");
-    // A check comes every half second, so that the median of ten without wakes would be some 125 ms.
-    assert!(measured[5] < Duration::from_millis(60), "{measured:?}");
+    measured
+}
+
+/// A check comes every half second, so that without wakes the middle one would be some 250 ms.
+fn are_woken(what: &str, measured: &[Duration]) {
+    println!("after a {what} the others knew in {measured:?}");
+    assert!(measured[measured.len() / 2] < Duration::from_millis(60), "{what}: {measured:?}");
+}
+
+// Promise 2: waiters are woken, they do not poll.
+#[tokio::test]
+async fn those_who_wait_in_other_processes_are_woken_by_the_fill() {
+    let measured = woken_after(async |lease| {
+        assert_eq!(lease.fill("A".to_owned()).await.unwrap(), Filled::Stored);
+    });
+    are_woken("fill", &measured.await);
+}
+
+// Promise 2: errors are handed over like results.
+#[tokio::test]
+async fn those_who_wait_in_other_processes_are_woken_by_a_failure() {
+    let measured = woken_after(async |lease| assert_eq!(lease.fail().await, Returned::Done));
+    are_woken("failure", &measured.await);
+}
+
+// C16, C24: whoever gives up is followed at once.
+#[tokio::test]
+async fn those_who_wait_in_other_processes_are_woken_by_a_lease_given_back() {
+    let measured = woken_after(async |lease| drop(lease));
+    are_woken("lease given back", &measured.await);
 }
 
 // C43: FusionCache refreshes eagerly on every node.

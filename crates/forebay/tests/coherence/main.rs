@@ -7,6 +7,7 @@ mod foreign;
 mod heard;
 mod holders;
 mod lost;
+mod origin;
 mod outage;
 mod overtaken;
 mod rig;

@@ -3,22 +3,20 @@
 
 use std::{
     future::IntoFuture,
-    sync::{
-        Arc, LazyLock,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
+    sync::{Arc, LazyLock},
     time::Duration,
 };
 
 use forebay::{
     Forebay,
-    cache::{Builder, Cache, Entry, Invalidated, Load, LoadError, Read, Source},
+    cache::{Builder, Cache, Entry, Invalidated, Read, Source},
     clock::{Clock, Moment},
     status::{RedisStatus, Status},
     testing::Proxy,
 };
 use forebay_rig::Redis;
-use tokio::task::JoinHandle;
+
+pub(crate) use crate::origin::Origin;
 
 /// The fresh life of what is stored, unless a test says otherwise.
 pub(crate) const LIFE: Duration = Duration::from_secs(60);
@@ -123,77 +121,6 @@ impl Process {
             Status::Redis(status) => status,
             other => panic!("it runs on {other:?}"),
         }
-    }
-}
-
-/// What a caller that loads gets.
-pub(crate) type Answer = Result<Arc<String>, LoadError<String>>;
-
-/// Counts loads, each of which takes a while.
-#[derive(Clone, Default)]
-pub(crate) struct Origin {
-    calls: Arc<AtomicUsize>,
-    running: Arc<AtomicUsize>,
-    most: Arc<AtomicUsize>,
-    takes: Duration,
-}
-
-impl Origin {
-    pub(crate) fn taking(ms: u64) -> Self {
-        Self { takes: Duration::from_millis(ms), ..Self::default() }
-    }
-
-    pub(crate) fn calls(&self) -> usize {
-        self.calls.load(SeqCst)
-    }
-
-    /// How many loads ran at the same time at most.
-    pub(crate) fn most(&self) -> usize {
-        self.most.load(SeqCst)
-    }
-
-    /// Starts a caller that loads `answer` for `id`.
-    pub(crate) fn call(
-        &self,
-        cache: &Cache<String>,
-        id: &str,
-        answer: Result<&str, &str>,
-    ) -> JoinHandle<Answer> {
-        let (cache, id, loader) = (cache.clone(), id.to_owned(), self.answers(answer));
-        tokio::spawn(async move { cache.get_or_load(id, loader).await })
-    }
-
-    /// A loader that brings `answer`.
-    pub(crate) fn answers(
-        &self,
-        answer: Result<&str, &str>,
-    ) -> impl FnOnce(Load<String>) -> futures::future::BoxFuture<'static, Result<String, String>> + Send + 'static
-    {
-        let (origin, answer) = (self.clone(), answer.map(str::to_owned).map_err(str::to_owned));
-        move |_| Box::pin(async move { origin.work(answer).await })
-    }
-
-    async fn work<T>(&self, answer: T) -> T {
-        let _busy = Busy::of(self);
-        CLOCK.sleep(self.takes).await;
-        answer
-    }
-}
-
-/// Counts one load that runs, until it ends in whatever way.
-struct Busy<'a>(&'a Origin);
-
-impl<'a> Busy<'a> {
-    fn of(origin: &'a Origin) -> Self {
-        origin.calls.fetch_add(1, SeqCst);
-        origin.most.fetch_max(origin.running.fetch_add(1, SeqCst) + 1, SeqCst);
-        Self(origin)
-    }
-}
-
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, SeqCst);
     }
 }
 
