@@ -6,6 +6,7 @@ mod crowds;
 mod foreign;
 mod heard;
 mod holders;
+mod lives;
 mod lost;
 mod origin;
 mod outage;
