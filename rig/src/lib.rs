@@ -19,3 +19,4 @@ pub use cluster::Cluster;
 pub use pace::Pace;
 pub use redis::Redis;
 pub use reply::Reply;
+pub use spawner::{dying, spawn};

@@ -26,15 +26,23 @@ struct Order {
     answer: Sender<io::Result<Child>>,
 }
 
-/// Starts a child that is killed when this process ends, however it ends.
-pub(crate) fn spawn(command: Command) -> io::Result<Child> {
+/// Starts a child of [`dying`], which is killed when this process ends, however it ends.
+///
+/// # Errors
+///
+/// The program cannot be started.
+///
+/// # Panics
+///
+/// If no thread can be started.
+pub fn spawn(command: Command) -> io::Result<Child> {
     let (answer, started) = mpsc::channel();
     SPAWNER.send(Order { command, answer }).expect(LIVES);
     started.recv().expect(LIVES)
 }
 
 /// A command whose process the kernel kills when the thread that started it ends.
-pub(crate) fn dying(program: &str) -> Command {
+pub fn dying(program: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "--", program]);
     command

@@ -1,0 +1,126 @@
+//! What is slow behind the cache: a counter that sleeps, or a row with a version in SQLite.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Result;
+use forebay_trials::{
+    moment::Moment,
+    order::{Load, Origin},
+};
+use serde::{Deserialize, Serialize};
+use sqlx::{
+    ConnectOptions, SqlitePool,
+    sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous},
+};
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS thing (id TEXT PRIMARY KEY, version INTEGER NOT NULL)";
+const READ: &str = "SELECT coalesce((SELECT version FROM thing WHERE id = ?1), 0)";
+const RAISE: &str =
+    "INSERT INTO thing VALUES (?1, 1) ON CONFLICT DO UPDATE SET version = version + 1 RETURNING version";
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Value {
+    pub(crate) version: u64,
+    pub(crate) pid: u32,
+    pub(crate) more: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Failed;
+
+/// The origin of this process, which remembers its loads.
+#[derive(Clone)]
+pub(crate) struct Source {
+    rows: Option<SqlitePool>,
+    loads: Arc<Mutex<Loads>>,
+}
+
+#[derive(Default)]
+struct Loads {
+    begun: u64,
+    /// Those of which nobody has been told that they ended.
+    untold: Vec<(u64, Load)>,
+}
+
+impl Source {
+    pub(crate) async fn open(database: Option<&Path>) -> Result<Self> {
+        let Some(path) = database else { return Ok(Self { rows: None, loads: Arc::default() }) };
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            // A trial does not outlive the machine.
+            .synchronous(SqliteSynchronous::Off)
+            .journal_mode(sqlx::sqlite::SqliteJournalMode::Wal)
+            .busy_timeout(Duration::from_secs(30))
+            .disable_statement_logging();
+        let rows = SqlitePoolOptions::new().max_connections(4).connect_with(options).await?;
+        sqlx::query(TABLE).execute(&rows).await?;
+        Ok(Self { rows: Some(rows), loads: Arc::default() })
+    }
+
+    pub(crate) async fn load(self, id: String, origin: Origin) -> Result<Value, Failed> {
+        let number = self.begin(&id);
+        let value = match origin {
+            Origin::Counter { ms, bytes } => {
+                pause(ms).await;
+                Ok(value(number, bytes))
+            }
+            Origin::Failure { ms } => {
+                pause(ms).await;
+                Err(Failed)
+            }
+            Origin::Row { ms } => {
+                let version = self.version(READ, &id).await;
+                pause(ms).await;
+                Ok(value(version, 0))
+            }
+        };
+        self.end(number);
+        value
+    }
+
+    pub(crate) async fn raise(&self, id: &str) -> u64 {
+        self.version(RAISE, id).await
+    }
+
+    /// Tells of the loads that began since the last time, and of those that still ran then.
+    pub(crate) fn tell(&self) -> Vec<Load> {
+        let mut loads = self.loads.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = loads.untold.iter().map(|(_, load)| load.clone()).collect();
+        loads.untold.retain(|(_, load)| load.ended.is_none());
+        told
+    }
+
+    async fn version(&self, query: &'static str, id: &str) -> u64 {
+        let rows = self.rows.as_ref().expect("the setup names a database");
+        let version: (i64,) = sqlx::query_as(query).bind(id).fetch_one(rows).await.expect("SQLite answers");
+        version.0.try_into().expect("versions count up from 0")
+    }
+
+    fn begin(&self, id: &str) -> u64 {
+        let mut loads = self.loads.lock().unwrap_or_else(PoisonError::into_inner);
+        loads.begun += 1;
+        let number = loads.begun;
+        loads.untold.push((number, Load { id: id.to_owned(), began: Moment::now(), ended: None }));
+        number
+    }
+
+    fn end(&self, number: u64) {
+        let mut loads = self.loads.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, load)) = loads.untold.iter_mut().find(|(other, _)| *other == number) {
+            load.ended = Some(Moment::now());
+        }
+    }
+}
+
+pub(crate) fn value(version: u64, bytes: usize) -> Value {
+    Value { version, pid: std::process::id(), more: "x".repeat(bytes) }
+}
+
+async fn pause(ms: u64) {
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+}

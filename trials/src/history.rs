@@ -1,0 +1,1 @@
+//! What happened in several processes, and whether it was allowed.

@@ -1,0 +1,165 @@
+//! What a worker is told and what it answers, each one JSON on a line.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::moment::Moment;
+
+/// How a worker opens its Forebay and its one cache.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Setup {
+    /// The URL of Redis.
+    pub redis: String,
+    /// The budget of a read, if not the default.
+    pub budget_ms: Option<u64>,
+    /// The lease, if not the default.
+    pub lease_ms: Option<u64>,
+    /// For how long values are kept as stale.
+    pub stale_ms: u64,
+    /// For how long values stay in process memory, if not the default.
+    pub local_ms: Option<u64>,
+    /// For how long values are fresh, if not an hour.
+    pub fresh_ms: Option<u64>,
+    /// The size above which a value is not stored, if not the default.
+    pub max_bytes: Option<usize>,
+    /// The SQLite file that has the rows.
+    pub database: Option<PathBuf>,
+}
+
+/// What a worker is to do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Order {
+    /// So many callers ask for a value, each with a loader.
+    Load {
+        /// What they ask for.
+        id: String,
+        /// How many there are.
+        callers: usize,
+        /// What the loader does.
+        origin: Origin,
+    },
+    /// Reads without loading.
+    Read(String),
+    /// Stores a value of this version.
+    Put(String, u64),
+    /// Forgets the value.
+    Invalidate(String),
+    /// Makes the value stale.
+    Expire(String),
+    /// Gives the row a new version, without a word to the cache.
+    Raise(String),
+    /// Says how the worker is.
+    Report,
+    /// Ends the worker in order.
+    Exit,
+}
+
+/// What a loader does.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub enum Origin {
+    /// It sleeps, and answers how many loads this process has begun and so many bytes more.
+    Counter {
+        /// How long it sleeps.
+        ms: u64,
+        /// How many bytes the value has.
+        bytes: usize,
+    },
+    /// It sleeps, then fails.
+    Failure {
+        /// How long it sleeps.
+        ms: u64,
+    },
+    /// It reads the row, then sleeps: what it answers may be old by then.
+    Row {
+        /// How long it sleeps.
+        ms: u64,
+    },
+}
+
+/// What a worker answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Answer {
+    /// What became of each call.
+    Done(Vec<Call>),
+    /// The new version of a row.
+    Raised(u64),
+    /// How the worker is.
+    Report(Box<Report>),
+}
+
+/// One call of the cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// Before it.
+    pub began: Moment,
+    /// After it.
+    pub ended: Moment,
+    /// What it answered.
+    pub outcome: Outcome,
+}
+
+/// What a call answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// A value of this version, loaded or put by this process.
+    Value {
+        /// The version.
+        version: u64,
+        /// The process.
+        pid: u32,
+    },
+    /// Nothing was there.
+    Nothing,
+    /// The loader's own error.
+    Failed,
+    /// The error of somebody else's loader.
+    FailedElsewhere,
+    /// Another error.
+    Error(String),
+    /// The change is done everywhere.
+    Everywhere,
+    /// The change is not confirmed.
+    Deferred,
+}
+
+/// One run of a loader.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Load {
+    /// What it loaded.
+    pub id: String,
+    /// Before it.
+    pub began: Moment,
+    /// After it, unless it still runs.
+    pub ended: Option<Moment>,
+}
+
+/// How a worker is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The loads that began since the last report, and those that still ran then.
+    pub loads: Vec<Load>,
+    /// Whether Redis can be asked.
+    pub usable: bool,
+    /// Whether the others are heard.
+    pub hears: bool,
+    /// The exported bound of staleness.
+    pub bound_ms: u64,
+    /// How often messages may have been missed.
+    pub gaps: u64,
+    /// Changes that are not confirmed.
+    pub deferred: usize,
+    /// Fills that were refused.
+    pub refused_fills: u64,
+    /// The tasks of the runtime.
+    pub tasks: usize,
+}
+
+/// What goes over a pipe: the number of an order with it or with its answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Numbered<T> {
+    /// The number; 0 is the report that a worker makes once it is ready.
+    pub number: u64,
+    /// The order or the answer.
+    pub what: T,
+}

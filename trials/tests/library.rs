@@ -1,0 +1,167 @@
+//! One load across processes, however many callers each of them has, and whatever becomes of the load.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{collections::BTreeMap, time::Duration};
+
+use forebay_rig::Redis;
+use forebay_trials::{
+    crew::{self, Worker},
+    moment::Moment,
+    order::{Answer, Call, Load, Order, Origin, Outcome, Setup},
+};
+use futures::future::join_all;
+
+const CALLERS: usize = 1_000;
+const LEASE: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_millis(250);
+
+/// Four processes over one Redis.
+struct Trial {
+    redis: Redis,
+    crew: Vec<Worker>,
+}
+
+impl Trial {
+    async fn start() -> Self {
+        let redis = Redis::start();
+        let setup =
+            Setup { redis: redis.url(), lease_ms: Some(1_000), max_bytes: Some(10_000), ..Setup::default() };
+        let crew = crew::start(4, &setup).await;
+        Self { redis, crew }
+    }
+
+    /// What the callers of each process get; of one that is killed, nothing.
+    async fn everybody_asks(&self, origin: Origin) -> Vec<Vec<Call>> {
+        let order = Order::Load { id: "a".into(), callers: CALLERS, origin };
+        let asked = self.crew.iter().map(|worker| worker.ask(order.clone()));
+        join_all(asked).await.into_iter().map(calls).collect()
+    }
+
+    /// The loads of each process.
+    async fn loads(&self) -> Vec<Vec<Load>> {
+        join_all(self.crew.iter().map(|worker| async { worker.report().await.loads })).await
+    }
+
+    fn ends(self) {
+        drop(self.crew);
+        assert_eq!(self.redis.keys_without_expiry(), Vec::<String>::new());
+    }
+}
+
+fn calls(answer: Option<Answer>) -> Vec<Call> {
+    match answer {
+        Some(Answer::Done(calls)) => calls,
+        None => Vec::new(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn outcomes<'a>(calls: impl IntoIterator<Item = &'a Call>) -> BTreeMap<String, usize> {
+    let mut outcomes = BTreeMap::new();
+    for call in calls {
+        *outcomes.entry(format!("{:?}", call.outcome)).or_default() += 1;
+    }
+    outcomes
+}
+
+/// How long after `since` 99 of 100 callers had their answer.
+fn p99<'a>(calls: impl IntoIterator<Item = &'a Call>, since: Moment) -> Duration {
+    let mut took: Vec<Duration> = calls.into_iter().map(|call| call.ended.since(since)).collect();
+    took.sort_unstable();
+    took[took.len() * 99 / 100]
+}
+
+async fn one_load(origin: Origin) {
+    let trial = Trial::start().await;
+
+    let calls = trial.everybody_asks(origin).await;
+
+    let loads: Vec<Load> = trial.loads().await.concat();
+    let [load] = loads.as_slice() else { panic!("{loads:?}") };
+    let outcomes = outcomes(calls.iter().flatten());
+    assert!(
+        outcomes.len() == 1 && outcomes.keys().all(|outcome| outcome.starts_with("Value")),
+        "{outcomes:?}"
+    );
+    assert_eq!(calls.concat().len(), 4 * CALLERS);
+    println!("one load, all have it {:?} after its end", p99(calls.iter().flatten(), load.ended.unwrap()));
+    trial.ends();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_processes_make_one_load() {
+    one_load(Origin::Counter { ms: 200, bytes: 0 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_load_that_outlasts_its_lease_is_made_once() {
+    one_load(Origin::Counter { ms: 2_400, bytes: 0 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_the_death_of_the_loading_process_one_other_loads() {
+    let trial = Trial::start().await;
+    let kill = async {
+        tokio::time::sleep(Duration::from_millis(1_200)).await;
+        let loads = trial.loads().await;
+        let loader = loads.iter().position(|loads| !loads.is_empty()).unwrap();
+        assert_eq!(loads.concat().len(), 1, "{loads:?}");
+        println!("killing {}", trial.crew[loader].pid());
+        trial.crew[loader].kill();
+        (loader, Moment::now())
+    };
+
+    let (calls, (killed, when)) =
+        tokio::join!(trial.everybody_asks(Origin::Counter { ms: 2_400, bytes: 0 }), kill);
+
+    let alive = trial.crew.iter().enumerate().filter(|(worker, _)| *worker != killed);
+    let reports = join_all(alive.map(|(_, worker)| worker.report())).await;
+    let loads: Vec<Load> = reports.into_iter().flat_map(|report| report.loads).collect();
+    let [load] = loads.as_slice() else { panic!("{loads:?}") };
+    let gap = load.began.since(when);
+    println!("the next load begins {gap:?} after the kill");
+    assert!(gap <= LEASE + Duration::from_secs(1), "{gap:?}");
+    assert_eq!(calls[killed], []);
+    assert_eq!(outcomes(calls.iter().flatten()).values().collect::<Vec<_>>(), [&(3 * CALLERS)]);
+    trial.ends();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_ends_the_wait_of_every_process() {
+    let trial = Trial::start().await;
+
+    let calls = trial.everybody_asks(Origin::Failure { ms: 600 }).await;
+
+    let loads = trial.loads().await;
+    let loader = loads.iter().position(|loads| !loads.is_empty()).unwrap();
+    let loads = loads.concat();
+    let [load] = loads.as_slice() else { panic!("{loads:?}") };
+    for (worker, calls) in calls.iter().enumerate() {
+        let expected = if worker == loader { Outcome::Failed } else { Outcome::FailedElsewhere };
+        assert!(calls.iter().all(|call| call.outcome == expected), "{:?}", outcomes(calls));
+    }
+    let took = p99(calls.iter().flatten(), load.ended.unwrap());
+    println!("99 of 100 callers know of the failure {took:?} after it");
+    assert!(took <= SOON, "{took:?}");
+    trial.ends();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_too_large_to_be_stored_is_loaded_once_by_each_process() {
+    let trial = Trial::start().await;
+
+    let calls = trial.everybody_asks(Origin::Counter { ms: 600, bytes: 20_000 }).await;
+
+    let loads = trial.loads().await;
+    assert!(loads.iter().all(|loads| loads.len() == 1), "{loads:?}");
+    let mut loads = loads.concat();
+    loads.sort_unstable_by_key(|load| load.began);
+    let first = loads[0].ended.unwrap();
+    let latest = loads[3].began.since(first);
+    println!("the others begin to load at most {latest:?} after the end of the first load");
+    assert!(loads[1].began >= first && latest <= SOON, "{loads:?}");
+    let outcomes = outcomes(calls.iter().flatten());
+    assert_eq!(outcomes.values().collect::<Vec<_>>(), [&CALLERS; 4], "{outcomes:?}");
+    trial.ends();
+}
