@@ -11,6 +11,7 @@ mod health;
 mod ids;
 mod lease;
 mod refusals;
+mod shared;
 mod shutdown;
 mod stampede;
 mod support;

@@ -1,0 +1,81 @@
+//! Several servers over one Redis: one load per miss among all of their clients.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use forebay_rig::Redis;
+use tokio::{task::JoinSet, time::sleep};
+
+use crate::support::{Answered, Server};
+
+const LEASE: &str = "/v1/cache/stampede/missing/lease";
+const SERVERS: usize = 4;
+const SOON: Duration = Duration::from_millis(250);
+
+/// For so long the round trips of those who wait are counted, in seconds.
+const COUNTED: u64 = 2;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_thousand_clients_of_four_servers_one_loads_and_all_get_its_value() {
+    let redis = Redis::start();
+    let servers = servers(&redis).await;
+    let mut clients = JoinSet::new();
+    for client in 0..1_000 {
+        let server = servers[client % SERVERS].clone();
+        clients.spawn(async move {
+            let answer = Answered::to(server.post(LEASE, r#"{"wait_ms":8000}"#)).await;
+            (answer, now())
+        });
+    }
+
+    let (first, _) = clients.join_next().await.unwrap().unwrap();
+    let token = first.lease();
+    sleep(Duration::from_secs(1)).await;
+    let before = round_trips(&redis);
+    sleep(Duration::from_secs(COUNTED)).await;
+    let trips = round_trips(&redis) - before;
+    let filling = now();
+    let fill = servers[0].put(&format!("{LEASE}?ttl_ms=60000"), "loaded").header("forebay-lease", token);
+    assert_eq!(Answered::to(fill).await.status, 204);
+
+    let mut took = Vec::new();
+    for (answer, when) in clients.join_all().await {
+        assert_eq!((answer.status, answer.body.as_str()), (200, "loaded"), "{answer:?}");
+        took.push(when.duration_since(filling));
+    }
+    took.sort_unstable();
+    let p99 = took[took.len() * 99 / 100];
+    println!(
+        "{trips} round trips of {SERVERS} servers in {COUNTED} s; 99 of 100 have it {p99:?} after the fill began"
+    );
+    assert_eq!(took.len(), 999);
+    assert!(p99 <= SOON, "{p99:?}");
+    assert!(trips <= 6 * COUNTED * SERVERS as u64, "{trips}");
+    assert_eq!(redis.keys_without_expiry(), Vec::<String>::new());
+}
+
+/// Servers that use the Redis and hear each other.
+async fn servers(redis: &Redis) -> Vec<Arc<Server>> {
+    let url = redis.url();
+    let start = || Arc::new(Server::given(&[], &[("FOREBAY_REDIS_URL", &url)], ""));
+    let servers: Vec<_> = std::iter::repeat_with(start).take(SERVERS).collect();
+    println!("processes {:?}", servers.iter().map(|server| server.pid()).collect::<Vec<_>>());
+    for server in &servers {
+        while Answered::to(server.get("/readyz")).await.json()["status"] != "ready" {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+    servers
+}
+
+/// Reads and scripts; the heartbeats of the servers are no part of it.
+fn round_trips(redis: &Redis) -> u64 {
+    redis.script_calls() + redis.calls("get")
+}
+
+#[expect(clippy::disallowed_methods, reason = "other processes live by the machine's clock")]
+fn now() -> Instant {
+    Instant::now()
+}
