@@ -17,7 +17,7 @@ use std::{
 use futures::future::join_all;
 use tokio::sync::oneshot;
 
-use crate::order::{Answer, Call, Numbered, Order, Report, Setup};
+use crate::order::{Answer, Call, Load, Numbered, Order, Report, Setup};
 
 /// The program of the workers, beside the running one or, for a test, in the folder above it.
 ///
@@ -133,6 +133,18 @@ impl Worker {
     pub async fn raise(&self, id: &str) -> u64 {
         match self.ask(Order::Raise(id.to_owned())).await {
             Some(Answer::Raised(version)) => version,
+            other => panic!("worker {} answers {other:?}", self.pid),
+        }
+    }
+
+    /// Asks which loads began since the last time, and how those went on that still ran then.
+    ///
+    /// # Panics
+    ///
+    /// If the worker ends before it answers.
+    pub async fn loads(&self) -> Vec<Load> {
+        match self.ask(Order::Loads).await {
+            Some(Answer::Loads(loads)) => loads,
             other => panic!("worker {} answers {other:?}", self.pid),
         }
     }

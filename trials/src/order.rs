@@ -49,6 +49,8 @@ pub enum Order {
     Expire(String),
     /// Gives the row a new version, without a word to the cache.
     Raise(String),
+    /// Tells of the loads that began since the last time, and of those that still ran then.
+    Loads,
     /// Says how the worker is.
     Report,
     /// Ends the worker in order.
@@ -84,6 +86,8 @@ pub enum Answer {
     Done(Vec<Call>),
     /// The new version of a row.
     Raised(u64),
+    /// The loads.
+    Loads(Vec<Load>),
     /// How the worker is.
     Report(Box<Report>),
 }
@@ -137,8 +141,6 @@ pub struct Load {
 /// How a worker is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The loads that began since the last report, and those that still ran then.
-    pub loads: Vec<Load>,
     /// Whether Redis can be asked.
     pub usable: bool,
     /// Whether the others are heard.

@@ -40,7 +40,7 @@ impl Trial {
 
     /// The loads of each process.
     async fn loads(&self) -> Vec<Vec<Load>> {
-        join_all(self.crew.iter().map(|worker| async { worker.report().await.loads })).await
+        join_all(self.crew.iter().map(Worker::loads)).await
     }
 
     fn ends(self) {
@@ -116,8 +116,7 @@ async fn after_the_death_of_the_loading_process_one_other_loads() {
         tokio::join!(trial.everybody_asks(Origin::Counter { ms: 2_400, bytes: 0 }), kill);
 
     let alive = trial.crew.iter().enumerate().filter(|(worker, _)| *worker != killed);
-    let reports = join_all(alive.map(|(_, worker)| worker.report())).await;
-    let loads: Vec<Load> = reports.into_iter().flat_map(|report| report.loads).collect();
+    let loads = join_all(alive.map(|(_, worker)| worker.loads())).await.concat();
     let [load] = loads.as_slice() else { panic!("{loads:?}") };
     let gap = load.began.since(when);
     println!("the next load begins {gap:?} after the kill");

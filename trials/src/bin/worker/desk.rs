@@ -82,6 +82,7 @@ impl Desk {
             Order::Invalidate(id) => one(async { changed(self.cache.invalidate(&id).await) }).await,
             Order::Expire(id) => one(async { changed(self.cache.expire(&id).await) }).await,
             Order::Raise(id) => Answer::Raised(self.source.raise(&id).await),
+            Order::Loads => Answer::Loads(self.source.tell()),
             Order::Report | Order::Exit => Answer::Report(Box::new(self.report())),
         }
     }
@@ -110,7 +111,6 @@ impl Desk {
     fn report(&self) -> Report {
         let status = self.status();
         Report {
-            loads: self.source.tell(),
             usable: status.usable,
             hears: status.hears,
             bound_ms: status
