@@ -59,10 +59,7 @@ mod write;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-#[cfg(not(feature = "testing"))]
-pub(crate) use self::faulty::Faults;
-#[cfg(feature = "testing")]
-#[doc(hidden)]
+#[doc(hidden)] // Shown in `testing`, which is a feature.
 pub use self::faulty::{Fault, Faults};
 pub(crate) use self::{
     backend::Backend,

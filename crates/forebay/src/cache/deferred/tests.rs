@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     bus::Bus,
+    cache::redis::RedisBackend,
     dice::Dice,
     key::{App, Keys, Name},
     redis::{Address, Hooks, Redis},
@@ -19,7 +20,7 @@ impl Hooks for Nobody {
 }
 
 /// A space in a Redis that nobody asks.
-fn store() -> Arc<RedisBackend> {
+fn store() -> Arc<dyn Distant> {
     let (clock, dice) = (Clock::manual().0, Dice::seeded(1));
     let tasks = Tasks::on(tokio::runtime::Handle::current());
     let address = Address::parse("redis://127.0.0.1:1").unwrap();
@@ -40,9 +41,9 @@ async fn a_confirmed_change_does_not_stand_for_one_that_was_kept_after_it_was_se
     let mark = deferred.mark();
     deferred.keep(&store, "a", &Change::Invalidate);
     deferred.confirm(&store, "a", &Change::Invalidate, mark);
-    assert!(deferred.holds(store.space, "a"));
+    assert!(deferred.holds(store.space(), "a"));
     deferred.confirm(&store, "a", &Change::Invalidate, deferred.mark());
-    assert!(!deferred.holds(store.space, "a"));
+    assert!(!deferred.holds(store.space(), "a"));
 }
 
 #[tokio::test]
@@ -54,9 +55,9 @@ async fn a_change_while_its_space_is_swept_has_it_swept_again() {
     assert_eq!(deferred.backlog().0, 1);
     let swept = deferred.mark();
     deferred.keep(&store, "late", &Change::Invalidate);
-    deferred.update(|state| state.swept(store.space, swept));
-    assert!(deferred.holds(store.space, "late"));
+    deferred.update(|state| state.swept(store.space(), swept));
+    assert!(deferred.holds(store.space(), "late"));
     let swept = deferred.mark();
-    deferred.update(|state| state.swept(store.space, swept));
-    assert!(!deferred.holds(store.space, "late"));
+    deferred.update(|state| state.swept(store.space(), swept));
+    assert!(!deferred.holds(store.space(), "late"));
 }
