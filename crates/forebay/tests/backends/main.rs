@@ -7,5 +7,6 @@ mod cluster;
 mod memory;
 mod redis;
 mod rig;
+mod scripts;
 mod server;
 mod whim;

@@ -1,10 +1,16 @@
 //! Stamps every case for Redis.
 
-use std::sync::Weak;
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use forebay_rig::Redis;
 
-use crate::server::{Running, ServerRig, Servers};
+use crate::{
+    rig::{Rig, fill, held},
+    server::{Running, ServerRig, Servers},
+};
 
 impl Servers for Redis {
     fn start() -> Self {
@@ -28,3 +34,12 @@ impl Servers for Redis {
 pub(crate) type RedisRig = ServerRig<Redis>;
 
 crate::cases::stamp!(crate::redis::RedisRig);
+
+#[tokio::test]
+async fn a_server_is_told_the_scripts_that_it_does_not_know() {
+    let rig = RedisRig::over(Arc::new(Redis::start())).await;
+    let cache = rig.builder("case").local_time_to_live(Duration::ZERO).build().unwrap();
+    fill(&cache, "a", "A").await;
+    rig.settle().await;
+    assert_eq!(held(&cache, "a").await.as_deref(), Some("A"));
+}

@@ -16,7 +16,7 @@ use forebay::{
 };
 use forebay_rig::{Pace, Redis};
 
-use crate::rig::Rig;
+use crate::{rig::Rig, scripts};
 
 /// Servers under test.
 pub(crate) trait Servers: Sized + 'static {
@@ -35,9 +35,19 @@ fn share<S: Servers>() -> Arc<S> {
     let mut running = S::running().lock().unwrap_or_else(PoisonError::into_inner);
     running.upgrade().unwrap_or_else(|| {
         let servers = Arc::new(S::start());
+        teach(servers.nodes());
         *running = Arc::downgrade(&servers);
         servers
     })
+}
+
+/// Has every script known to every node: the first call of one takes a round trip more, in which other calls go before.
+fn teach(nodes: &[Redis]) {
+    for (_, script) in scripts::all() {
+        for node in nodes {
+            node.call(&["SCRIPT", "LOAD", &script]);
+        }
+    }
 }
 
 /// A `Forebay` over servers, on a clock that the rig moves together with the keys.
@@ -58,8 +68,11 @@ const TURNS: usize = 64;
 
 impl<S: Servers> ServerRig<S> {
     pub(crate) async fn new() -> Self {
+        Self::over(share()).await
+    }
+
+    pub(crate) async fn over(servers: Arc<S>) -> Self {
         static CASES: AtomicUsize = AtomicUsize::new(0);
-        let servers = share::<S>();
         let app = format!("case-{}", CASES.fetch_add(1, Relaxed));
         let (clock, time) = Clock::manual();
         let builder = Forebay::builder(&app).redis(servers.url()).redis_budget(Duration::from_secs(5));
