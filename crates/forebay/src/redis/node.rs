@@ -233,13 +233,16 @@ impl Node {
                 () = self.tools.clock.sleep(WATCH) => {}
             }
             let before = std::mem::replace(&mut answers, self.answers.load(Relaxed));
-            if before == answers {
-                let until = self.tools.clock.now().after(SILENT);
-                if self.within(until, link.pings()).await != Some(true) {
-                    self.leave_alone("it does not answer");
-                }
+            if before == answers && !self.is_heard(link).await {
+                self.leave_alone("it does not answer");
             }
         }
+    }
+
+    /// Whether a node that nobody has asked lately answers. It has no less time for that than for a call.
+    async fn is_heard(&self, link: &Link) -> bool {
+        let until = self.tools.clock.now().after(SILENT.max(self.tools.budget));
+        self.within(until, link.pings()).await == Some(true)
     }
 
     fn stay_down(&self, reason: &str) {
