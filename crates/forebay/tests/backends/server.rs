@@ -62,7 +62,7 @@ pub(crate) struct ServerRig<S> {
 const STEP: Duration = Duration::from_millis(25);
 
 /// Of a long span no more than this share passes at a time: each step is a round trip to every node.
-const SHARE: u32 = 200;
+const SHARE: u32 = 100;
 
 const TURNS: usize = 64;
 
