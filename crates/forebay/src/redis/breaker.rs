@@ -12,9 +12,18 @@ const BUCKETS: usize = 8;
 /// One failure is chance, and a lone caller is to notice no more than a handful.
 const FAILURES: u32 = 3;
 
+/// A node that has answered nobody for so long is silent, however well it answered before.
+const SILENT: Duration = Duration::from_millis(250);
+
 /// The failures of one node over a sliding window.
 #[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<[Bucket; BUCKETS]>);
+pub(super) struct Breaker(Mutex<Window>);
+
+#[derive(Debug, Default)]
+struct Window {
+    buckets: [Bucket; BUCKETS],
+    answered: Moment,
+}
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Bucket {
@@ -25,10 +34,11 @@ struct Bucket {
 
 impl Breaker {
     /// Takes note of a call. Answers whether the node is now to be left alone: it failed three times or more,
-    /// and at least every other time.
+    /// and at least every other time or without an answer in between for too long.
     pub(super) fn record(&self, now: Moment, failed: bool) -> bool {
         let slice = now.since(Moment::default()).as_millis() / (WINDOW.as_millis() / BUCKETS as u128);
-        let mut buckets = self.0.lock();
+        let mut window = self.0.lock();
+        let Window { buckets, answered } = &mut *window;
         let bucket = &mut buckets[usize::try_from(slice % BUCKETS as u128).unwrap_or(0)];
         if bucket.slice != slice {
             *bucket = Bucket { slice, ..Bucket::default() };
@@ -36,12 +46,13 @@ impl Breaker {
         bucket.calls += 1;
         bucket.failures += u32::from(failed);
         if !failed {
+            *answered = now;
             return false;
         }
         let recent = buckets.iter().filter(|bucket| bucket.slice + BUCKETS as u128 > slice);
         let (calls, failures) = recent
             .fold((0, 0), |(calls, failures), bucket| (calls + bucket.calls, failures + bucket.failures));
-        failures >= FAILURES && failures * 2 >= calls
+        failures >= FAILURES && (failures * 2 >= calls || now.since(*answered) >= SILENT)
     }
 
     /// Forgets everything: the node begins anew.
@@ -71,6 +82,16 @@ mod tests {
         for ms in 0..1000 {
             assert!(!breaker.record(at(ms), ms % 3 == 0), "{ms}");
         }
+    }
+
+    #[test]
+    fn silence_after_many_answers_does() {
+        let breaker = Breaker::default();
+        for ms in 0..1000 {
+            breaker.record(at(ms), false);
+        }
+        let opened = (1050..2000).find(|ms| breaker.record(at(*ms), true));
+        assert_eq!(opened, Some(1249));
     }
 
     #[test]
