@@ -20,14 +20,14 @@ async fn an_invalidation_during_an_outage_is_done_before_the_key_is_read_again()
     stage.redis.pause();
     let (took, done) = timed(stage.cache.invalidate("a")).await;
     assert_eq!(done, Invalidated::Deferred);
-    assert!(took < Duration::from_millis(80), "{took:?}");
+    assert!(took < Duration::from_secs(1), "{took:?}");
     assert_eq!(stage.status().deferred, 1);
     assert_eq!(stage.read("a", "2").await, "2");
     assert_eq!(stage.read("a", "3").await, "2");
     stage.redis.resume();
     let settled = stage.settled().await;
     assert!(!stage.stores("a").await, "the old value is there after {settled:?}");
-    assert!(settled < Duration::from_secs(2), "{settled:?}");
+    assert!(settled < Duration::from_secs(3), "{settled:?}");
     assert_ne!(stage.read("a", "4").await, "1");
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forebay_rig::Redis;
 
-use crate::stage::{Stage, median, pass, timed};
+use crate::stage::{Stage, least, median, pass, timed};
 
 const A_WHILE: Duration = Duration::from_millis(1800);
 
@@ -90,9 +90,13 @@ async fn a_key_in_memory_is_answered_as_before_while_the_server_is_stopped() {
     stage.redis.pause();
     for pause_ms in [0, 300, 2000] {
         pass(Duration::from_millis(pause_ms)).await;
-        let (took, value) = timed(stage.read("a", "2")).await;
-        assert_eq!(value, "1");
-        assert!(took < Duration::from_millis(80), "after {pause_ms} ms more: {took:?}");
+        let took = least(async || {
+            let (took, value) = timed(stage.read("a", "2")).await;
+            assert_eq!(value, "1");
+            took
+        });
+        let took = took.await;
+        assert!(took < Duration::from_millis(10), "after {pause_ms} ms more: {took:?}");
     }
     stage.redis.resume();
 }
@@ -133,7 +137,7 @@ async fn a_stopped_server_is_given_up_though_nobody_asks() {
     let stage = Stage::new().await;
     stage.redis.pause();
     let took = stage.given_up().await;
-    assert!(took < Duration::from_secs(2), "given up after {took:?}");
+    assert!(took < Duration::from_secs(3), "given up after {took:?}");
     println!("given up after {took:?} though nobody asks");
 }
 
