@@ -223,10 +223,8 @@ impl RedisBackend {
     async fn spend(&self, budget: &mut Budget, request: Question<'_>, road: Road) -> Result<Reply, Unusable> {
         let clock = self.redis.clock();
         let began = clock.now();
-        let until = match road {
-            Road::Usual => began.after(budget.0),
-            Road::Large => self.redis.budget(road),
-        };
+        let spent = self.redis.span(Road::Large).saturating_sub(budget.0);
+        let until = began.after(self.redis.span(road).saturating_sub(spent));
         let answer = self.redis.call(request, road, until).await;
         budget.0 = budget.0.saturating_sub(clock.now().since(began));
         answer
@@ -273,8 +271,9 @@ impl From<Unusable> for Unavailable {
 }
 
 impl Backend for RedisBackend {
+    /// As long as large values may take; what else is asked is given less.
     fn budget(&self) -> Budget {
-        Budget(self.redis.span())
+        Budget(self.redis.span(Road::Large))
     }
 
     fn read<'a>(

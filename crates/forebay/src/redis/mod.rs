@@ -124,17 +124,16 @@ impl Redis {
     }
 
     /// How long the calls of one read may take together.
-    pub(crate) fn span(&self) -> Duration {
-        self.0.tools.budget
+    pub(crate) fn span(&self, road: Road) -> Duration {
+        match road {
+            Road::Usual => self.0.tools.budget,
+            Road::Large => self.0.tools.budget.max(LARGE_BUDGET),
+        }
     }
 
     /// The end of a budget that begins now.
     pub(crate) fn budget(&self, road: Road) -> Moment {
-        let span = match road {
-            Road::Usual => self.0.tools.budget,
-            Road::Large => self.0.tools.budget.max(LARGE_BUDGET),
-        };
-        self.0.tools.clock.now().after(span)
+        self.0.tools.clock.now().after(self.span(road))
     }
 
     /// Asks the node that has the key of `request`, until `until` at the latest.
