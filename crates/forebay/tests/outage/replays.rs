@@ -20,7 +20,6 @@ async fn resurrect(stage: &Stage, proxy: &forebay::testing::Proxy, id: &str, old
 }
 
 async fn bytes(stage: &Stage, id: &str) -> Vec<u8> {
-    stage.comes_to_store(id).await;
     let (redis, key) = (stage.redis.clone(), key(id));
     let got = tokio::task::spawn_blocking(move || redis.raw(&[b"GET", key.as_bytes()]));
     match got.await.expect("the server answers") {
@@ -32,7 +31,7 @@ async fn bytes(stage: &Stage, id: &str) -> Vec<u8> {
 #[tokio::test]
 async fn what_was_invalidated_on_the_old_server_is_not_served_from_the_new_one() {
     let (stage, proxy) = Stage::behind_proxy().await;
-    stage.read("a", "old").await;
+    stage.fill("a", "old").await;
     let old = bytes(&stage, "a").await;
     assert_eq!(stage.cache.invalidate("a").await, Invalidated::Everywhere);
     resurrect(&stage, &proxy, "a", &old).await;
@@ -50,7 +49,7 @@ async fn what_was_invalidated_on_the_old_server_is_not_served_from_the_new_one()
 #[tokio::test]
 async fn what_was_stored_on_the_new_server_by_others_is_used() {
     let (stage, proxy) = Stage::behind_proxy().await;
-    stage.read("a", "theirs").await;
+    stage.fill("a", "theirs").await;
     let theirs = bytes(&stage, "a").await;
     resurrect(&stage, &proxy, "a", &theirs).await;
     stage.in_use().await;
@@ -60,7 +59,7 @@ async fn what_was_stored_on_the_new_server_by_others_is_used() {
 #[tokio::test]
 async fn a_replay_is_told_to_the_other_processes() {
     let (stage, proxy) = Stage::behind_proxy().await;
-    stage.read("a", "old").await;
+    stage.fill("a", "old").await;
     let old = bytes(&stage, "a").await;
     stage.cache.invalidate("a").await;
     resurrect(&stage, &proxy, "a", &old).await;

@@ -32,8 +32,7 @@ async fn shutting_down_with_changes_that_cannot_be_confirmed_ends_within_its_bud
 #[tokio::test]
 async fn shutting_down_has_changes_confirmed_that_can_be() {
     let stage = Stage::new().await;
-    stage.read("a", "1").await;
-    stage.comes_to_store("a").await;
+    stage.fill("a", "1").await;
     stage.redis.pause();
     stage.cache.invalidate("a").await;
     stage.redis.resume();

@@ -88,11 +88,15 @@ impl Stage {
         self.call(&["EXISTS", &key(id)]).await == "1"
     }
 
-    /// Waits until the server has a value for `id`: who loads it is answered before.
-    pub(crate) async fn comes_to_store(&self, id: &str) {
+    /// Has `value` loaded for `id` until the server has it: a fill that is not answered in time is not repeated.
+    pub(crate) async fn fill(&self, id: &str, value: &str) {
         let began = now();
         while !self.stores(id).await {
             assert!(began.elapsed() < PATIENCE, "{id} is not stored: {:?}", self.status());
+            let value = value.to_owned();
+            let load = async move |_| Ok::<_, Infallible>(value);
+            self.cache.fresh().get_or_load(id, load).await.expect("no caller sees an error");
+            pass(Duration::from_millis(20)).await;
         }
     }
 
@@ -229,11 +233,14 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// The least of three: what else runs on the machine delays, and never speeds up.
-pub(crate) async fn least(attempt: impl AsyncFn() -> Duration) -> Duration {
+/// The least of five, or the first below `enough`: what else runs on the machine delays, and never speeds up.
+pub(crate) async fn least(enough: Duration, attempt: impl AsyncFn() -> Duration) -> Duration {
     let mut least = Duration::MAX;
-    for _ in 0..3 {
+    for _ in 0..5 {
         least = least.min(attempt().await);
+        if least < enough {
+            break;
+        }
     }
     least
 }
