@@ -31,6 +31,9 @@ impl App {
         if let Store::Redis { url, .. } = &config.store {
             builder = builder.redis(url.expose());
         }
+        if let Some(budget) = config.redis.budget() {
+            builder = builder.redis_budget(budget);
+        }
         if let Some(bytes) = config.cache.local_bytes {
             builder = builder.local_bytes(bytes);
         }

@@ -21,6 +21,7 @@ pub(crate) use auth::{Auth, Hash, Scope};
 pub(crate) use cache::{Cache, Space};
 use file::File;
 pub(crate) use flags::Flags;
+use redis::Redis;
 use server::Server;
 pub(crate) use store::Store;
 
@@ -38,6 +39,7 @@ pub(crate) struct Config {
     /// Where to listen: `--listen`, `FOREBAY_LISTEN`, `listen`. Default: `127.0.0.1:7340`.
     pub(crate) listen: Vec<SocketAddr>,
     pub(crate) store: Store,
+    pub(crate) redis: Redis,
     pub(crate) server: Server,
     pub(crate) cache: Cache,
     pub(crate) auth: Auth,
@@ -63,6 +65,7 @@ impl Config {
             app: flags.app.or(file.app).unwrap_or_else(|| APP.to_owned()),
             listen: listen::resolve(&listen)?,
             store,
+            redis: file.redis,
             server: file.server,
             cache: file.cache,
             auth: file.auth,
@@ -78,6 +81,7 @@ impl Config {
         if self.auth.tokens.is_empty() {
             listen::require_loopback(listen, &self.listen)?;
         }
+        self.redis.check().map_err(|message| self.refuse(message))?;
         self.cache.check().map_err(|message| self.refuse(message))?;
         self.server.check(&self.cache).map_err(|message| self.refuse(message))
     }

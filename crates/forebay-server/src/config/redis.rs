@@ -1,8 +1,12 @@
 //! The table `[redis]`: the server through which everything is shared.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use serde::Deserialize;
+
+use super::period::Period;
+
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Settings of Redis.
 #[derive(Debug, Default, Deserialize)]
@@ -11,6 +15,24 @@ pub(crate) struct Redis {
     /// Where it is: `--redis`, `FOREBAY_REDIS_URL`, `redis.url`. Default: nowhere, everything stays in this
     /// process.
     pub(super) url: Option<Url>,
+    /// How long all questions of one read may take together: `redis.budget`. Default: the library's, 50 ms.
+    budget: Option<Period>,
+}
+
+impl Redis {
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        self.budget.map(|budget| budget.0)
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.budget() {
+            Some(budget) if budget < SHORTEST => {
+                Err("`redis.budget` is below 1ms, so Redis would never be used; leave it out for 50ms"
+                    .to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A URL of Redis, its password included; only the library is to see that.

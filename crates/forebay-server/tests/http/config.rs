@@ -20,7 +20,7 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
         |name: &str, hash: &str| format!("{{ name = \"{name}\", sha256 = \"{hash}\", scopes = [\"data\"] }}");
     let tokens = |tokens: &[String]| format!("[auth]\ntokens = [{}]", tokens.join(", "));
     let (one, two) = ("1".repeat(64), "2".repeat(64));
-    let settings: [(&str, &[&str]); 31] = [
+    let settings: [(&str, &[&str]); 32] = [
         ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
         (
             "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
@@ -58,6 +58,7 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
             &["`server.request_deadline`", "cache.spaces.\"a\""],
         ),
         ("[redis]\nurl = 5", &["`redis.url`", "a string"]),
+        ("[redis]\nbudget = \"0s\"", &["`redis.budget`", "50ms"]),
         ("[redis]\nurls = \"redis://a\"", &["unknown setting `redis.urls`", "`url`"]),
         ("redis = \"redis://a\"", &["`redis`", "[redis]"]),
         ("app = \"Not a name\"", &["`app`"]),
