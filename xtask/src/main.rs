@@ -1,9 +1,10 @@
-//! The project's own commands: `cargo xtask test` and `cargo xtask bench`.
+//! The project's own commands: `cargo xtask test`, `bench` and `soak`.
 
 mod bench;
 mod packages;
 mod process;
 mod readme;
+mod soak;
 mod test;
 mod totals;
 
@@ -26,6 +27,12 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Loads several processes over one Redis, and looks whether anything grows.
+    Soak {
+        /// For how long; from five on, Redis fails now and then.
+        #[arg(long, default_value_t = 30.0)]
+        minutes: f64,
+    },
 }
 
 fn main() -> ExitCode {
@@ -33,6 +40,7 @@ fn main() -> ExitCode {
         Command::Test { list: true } => Ok(test::list()),
         Command::Test { list: false } => test::run(),
         Command::Bench { args } => bench::run(&args),
+        Command::Soak { minutes } => soak::run(minutes),
     });
     done.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

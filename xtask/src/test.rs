@@ -12,7 +12,7 @@ use anyhow::Result;
 use crate::{
     packages,
     process::{self, Group},
-    readme, root,
+    readme, root, soak,
     totals::Totals,
 };
 
@@ -24,6 +24,7 @@ const STEPS: &[Step] = &[
     Step::tests("models", "test -p forebay --lib --locked models")
         .env("RUSTFLAGS", "--cfg forebay_shuttle")
         .target("shuttle"),
+    Step::own("soak", "loads three processes over one Redis for half a minute", soak::short),
     Step::cargo("docs", "doc --workspace --all-features --no-deps --locked")
         .env("RUSTDOCFLAGS", "-D warnings"),
     Step::own("readme", "runs the shell blocks of README.md", readme::run),

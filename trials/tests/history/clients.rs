@@ -18,7 +18,7 @@ const IDS: usize = 28;
 
 /// How often, of 100 steps, one changes, expires or puts an id; the others load or read.
 const CHANGES: [u32; 3] = [15, 8, 10];
-const SELDOM_CHANGES: [u32; 3] = [3, 1, 1];
+const SELDOM_CHANGES: [u32; 3] = [4, 2, 2];
 
 /// What the clients share.
 struct Desk<'a> {
@@ -44,7 +44,7 @@ pub(crate) async fn play(world: &World, seed: u64) -> Vec<Step> {
 impl Desk<'_> {
     async fn client(&self, process: usize, mut dice: StdRng) {
         while self.world.goes_on() {
-            let busy = dice.random_bool(0.5);
+            let busy = dice.random_bool(0.3);
             let at = if busy { dice.random_range(0..BUSY) } else { dice.random_range(BUSY..IDS) };
             let step = self.step(process, at, if busy { CHANGES } else { SELDOM_CHANGES }, &mut dice).await;
             self.steps.lock().unwrap().push(step);

@@ -25,16 +25,16 @@ async fn network(world: &World, process: usize, mut dice: StdRng) -> Vec<Outage>
     let mut outages = Vec::new();
     while !world.is_over() {
         delay(proxy, &mut dice);
-        pause(dice.random_range(200..900)).await;
+        pause(dice.random_range(300..1_500)).await;
         match dice.random_range(0..10) {
-            0..4 => proxy.drop_replies(dice.random_range(1..4), " gone "),
-            4 => proxy.drop_replies(1, " beat "),
-            5 => proxy.drop_replies(1, " aged "),
-            6 => {
+            0..5 => proxy.drop_replies(dice.random_range(1..3), " gone "),
+            5 => proxy.drop_replies(1, " beat "),
+            6 => proxy.drop_replies(1, " aged "),
+            7 => {
                 proxy.replies(Flow::Hold);
                 pause(dice.random_range(20..120)).await;
             }
-            7 => {
+            8 => {
                 proxy.requests(Flow::Hold);
                 pause(dice.random_range(20..120)).await;
             }

@@ -12,11 +12,14 @@ use std::{
 use anyhow::{Context, Result};
 use forebay_trials::order::{Answer, Numbered, Order};
 use tokio::sync::mpsc;
+use tracing_subscriber::EnvFilter;
 
 use crate::desk::Desk;
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Result<()> {
+    let filter = EnvFilter::from_default_env();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let setup = std::env::args().nth(1).context("the one argument is a setup as JSON")?;
     let desk = Desk::open(serde_json::from_str(&setup)?).await?;
     say(0, desk.once_ready().await)?;
