@@ -11,6 +11,7 @@ use forebay_trials::{
     order::{Answer, Call, Load, Order, Origin, Outcome, Setup},
 };
 use futures::future::join_all;
+use tokio::sync::{Mutex, MutexGuard};
 
 const CALLERS: usize = 1_000;
 const LEASE: Duration = Duration::from_secs(1);
@@ -19,14 +20,19 @@ const SOON: Duration = Duration::from_millis(250);
 /// A machine that is busy with something else makes late what is not.
 const ATTEMPTS: usize = 5;
 
+/// Trials beside each other would starve each other's Redis.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+
 /// Four processes over one Redis.
 struct Trial {
     crew: Vec<Worker>,
     redis: Redis,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Trial {
     async fn start() -> Self {
+        let alone = ONE_AT_A_TIME.lock().await;
         let redis = Redis::start();
         let setup = Setup {
             redis: redis.url(),
@@ -37,7 +43,7 @@ impl Trial {
             ..Setup::default()
         };
         let crew = crew::start(4, &setup).await;
-        Self { crew, redis }
+        Self { crew, redis, _alone: alone }
     }
 
     /// What the callers of each process get; of one that is killed, nothing.
