@@ -8,7 +8,8 @@ use forebay::{
 };
 
 use crate::rig::{
-    CLOCK, LIFE, Origin, Process, Rig, fill, held, invalidate, load, remember, served_for, source,
+    CLOCK, LIFE, Origin, Process, Rig, fill, held, invalidate, load, remember, served_at_best, served_for,
+    source,
 };
 
 /// Far more than a message needs, far less than a heartbeat would take to tell.
@@ -67,24 +68,36 @@ async fn an_expire_is_heard_and_the_old_value_stands_in() {
     assert_eq!((answer.unwrap().as_str(), failing.calls()), ("old", 1));
 }
 
+/// How many of 50 ids memory has that were loaded after an invalidate of the same process.
+async fn remembered_after_own_messages(cache: &Cache<String>) -> usize {
+    let (origin, ids) = (Origin::taking(30), (0..50).map(|n| n.to_string()));
+    for id in ids.clone() {
+        invalidate(cache, &id).await;
+        assert_eq!(*load(cache, &origin, &id, "new").await, "new");
+    }
+    let mut remembered = 0;
+    for id in ids {
+        remembered += usize::from(source(cache, &id).await == Some(Source::Memory));
+    }
+    remembered
+}
+
 // A message of one's own comes while the next load runs, and is no news to it.
 #[tokio::test]
 async fn own_messages_leave_alone_what_was_loaded_since() {
     let rig = Rig::new();
     let here = rig.open_with(|builder| builder).await;
-    let (cache, origin) = (here.cache(), Origin::taking(30));
-    let ids: Vec<_> = (0..50).map(|n| n.to_string()).collect();
-    let epoch = here.status().gaps;
-    for id in &ids {
-        invalidate(&cache, id).await;
-        assert_eq!(*load(&cache, &origin, id, "new").await, "new");
+    let cache = here.cache();
+    for _ in 0..3 {
+        let gaps = here.status().gaps;
+        let remembered = remembered_after_own_messages(&cache).await;
+        // On a machine that is too busy a heartbeat may come too late.
+        if remembered == 50 || here.status().gaps == gaps {
+            assert_eq!(remembered, 50);
+            return;
+        }
     }
-    let mut remembered = 0;
-    for id in &ids {
-        remembered += usize::from(source(&cache, id).await == Some(Source::Memory));
-    }
-    assert!(here.status().hears && here.status().gaps == epoch, "the machine is too busy to tell");
-    assert_eq!(remembered, ids.len());
+    panic!("the machine is too busy to tell");
 }
 
 #[tokio::test]
@@ -93,9 +106,7 @@ async fn two_of_one_app_in_one_process_hear_each_other() {
     let open = async || Forebay::builder("rig").redis(rig.redis.url()).build().await.unwrap();
     let spaces = [open().await, open().await].map(|one| one.cache::<String>("case", LIFE).build().unwrap());
     for (writer, reader) in [(&spaces[0], &spaces[1]), (&spaces[1], &spaces[0])] {
-        remember(reader, "a", "old").await;
-        invalidate(writer, "a").await;
-        assert!(served_for(reader, "a", "old", CLOCK.now()).await < SOON);
+        assert!(served_at_best(writer, reader).await < SOON);
     }
 }
 
@@ -110,11 +121,13 @@ async fn other_apps_and_other_spaces_are_left_alone() {
     for cache in [&other_space, &other_app] {
         remember(cache, "a", "theirs").await;
     }
+    let gaps = there.status().gaps;
     fill(&writer, "a", "ours").await;
     invalidate(&writer, "a").await;
     for cache in [&other_space, &other_app] {
         assert_eq!(held(cache, "a").await.as_deref(), Some("theirs"));
     }
     CLOCK.sleep(Duration::from_millis(50)).await;
-    assert_eq!(source(&other_space, "a").await, Some(Source::Memory));
+    let remembers = source(&other_space, "a").await == Some(Source::Memory);
+    assert!(remembers || there.status().gaps > gaps);
 }

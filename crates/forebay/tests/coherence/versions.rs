@@ -22,7 +22,7 @@ async fn both_ways(test: impl AsyncFn(&Cache<String>, &Cache<String>)) {
 /// The neighbour's value is neither in its memory nor in the store.
 async fn is_gone(cache: &Cache<String>, id: &str) {
     let took = served_for(cache, id, "theirs", CLOCK.now()).await;
-    assert!(took.as_millis() < 400, "{took:?}");
+    assert!(took.as_millis() <= 1505, "{took:?}");
     assert_eq!(held(cache, id).await, None);
 }
 
