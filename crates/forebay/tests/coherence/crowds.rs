@@ -45,7 +45,7 @@ async fn a_thousand_who_wait_send_what_one_sends() {
         let (holder, cache) = (here.cache(), there.cache());
         let Lookup::Lease(lease) = holder.lookup("a", LIFE).lease(LIFE).await else { panic!("it is held") };
         let connections = there.proxy.accepted();
-        let origin = Origin::default();
+        let origin = Origin::ready();
         let waiting: Vec<_> = (0..waiters).map(|_| origin.call(&cache, "a", Ok("B"))).collect();
         let commands = scripts_during(&rig, Duration::from_secs(2)).await;
         let _filled = lease.fill("A".to_owned()).await.unwrap();
@@ -68,7 +68,7 @@ async fn woken_after(end: impl AsyncFn(Lease<String>)) -> Vec<Duration> {
     for round in 0..9 {
         let id = round.to_string();
         let Lookup::Lease(lease) = caches[0].lookup(&id, LIFE).await else { panic!("it is held") };
-        let origin = Origin::default();
+        let origin = Origin::ready();
         let waiting: Vec<_> = caches[1..].iter().map(|cache| origin.call(cache, &id, Ok("B"))).collect();
         CLOCK.sleep(Duration::from_millis(400)).await;
         end(lease).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use forebay::cache::Source;
 
 use crate::rig::{
-    Origin, Process, Rig, done, eventually, fill, held, invalidate, lease_key, load, source, value_key,
+    Origin, Process, Rig, done, eventually, fill, held, invalidate, lease_key, source, value_key,
 };
 
 /// A server on which somebody has been before.
@@ -44,7 +44,7 @@ impl Found {
 
     /// The first read misses without an error, the first load overwrites, and all after it are hits.
     async fn is_overwritten_once(&self, unreadable: u64) {
-        let (first, second, origin) = (self.here.cache(), self.there.cache(), Origin::default());
+        let (first, second, origin) = (self.here.cache(), self.there.cache(), Origin::ready());
         assert_eq!(held(&first, "a").await, None);
         assert_eq!(first.stats().unreadable, unreadable);
         assert_eq!(*done(origin.call(&first, "a", Ok("new"))).await.unwrap().unwrap(), "new");
@@ -138,8 +138,9 @@ async fn an_entry_without_a_fresh_life_is_overwritten_once() {
     let mut entry = found.entry().await;
     entry[14..22].fill(0);
     found.leaves(&entry);
-    let (cache, origin) = (found.here.cache(), Origin::default());
-    assert_eq!(*load(&cache, &origin, "a", "new").await, "new");
+    let (cache, origin) = (found.here.cache(), Origin::ready());
+    assert_eq!(*done(origin.call(&cache, "a", Ok("new"))).await.unwrap().unwrap(), "new");
+    eventually(|| cache.stats().fills == 1).await;
     assert_eq!(held(&found.there.cache(), "a").await.as_deref(), Some("new"));
 }
 

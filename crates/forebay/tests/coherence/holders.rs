@@ -65,7 +65,7 @@ async fn a_lease_ends_by_itself_wherever_its_connection_is_cut() {
 async fn one_of_all_who_wait_takes_over_from_a_holder_that_died() {
     let rig = Rig::new();
     let processes = rig.open::<4>().await;
-    let (origin, dead) = (Origin::taking(100), Origin::taking(60_000));
+    let (origin, dead) = (Origin::taking(100), Origin::paused());
     let caches: Vec<_> = processes.iter().map(leased).collect();
     let lost = dead.call(&caches[0], "a", Ok("never"));
     eventually(|| dead.calls() == 1 && !rig.leases().is_empty()).await;
@@ -107,7 +107,7 @@ async fn a_load_cancelled_in_one_process_is_taken_over_by_another_at_once() {
     let rig = Rig::new();
     let [here, there] = rig.open().await;
     let first = here.builder().lease(LIFE).abandoned(Abandoned::Cancel).build().unwrap();
-    let (second, origin, left) = (there.cache(), Origin::taking(10), Origin::taking(60_000));
+    let (second, origin, left) = (there.cache(), Origin::taking(10), Origin::paused());
     let leader = left.call(&first, "a", Ok("never"));
     eventually(|| left.calls() == 1).await;
     let waiting: Vec<_> = (0..50).map(|_| origin.call(&second, "a", Ok("A"))).collect();

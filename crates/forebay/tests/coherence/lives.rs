@@ -62,7 +62,7 @@ async fn a_refresh_that_fails_changes_neither_value_nor_end() {
         let builder = process.forebay.cache::<String>("case", Duration::from_millis(50)).jitter(0.0);
         builder.stale_for(LIFE).refresh(Refresh::Stale).build().unwrap()
     };
-    let (cache, other, origin) = (space(&here), space(&there), Origin::default());
+    let (cache, other, origin) = (space(&here), space(&there), Origin::ready());
     fill(&cache, "a", "old").await;
     CLOCK.sleep(Duration::from_millis(100)).await;
     let stored = rig.redis.raw(&[b"GET", value_key("a").as_bytes()]);

@@ -10,7 +10,7 @@ use std::{
 
 use forebay::cache::{Cache, Load, LoadError};
 use futures::future::BoxFuture;
-use tokio::task::JoinHandle;
+use tokio::{sync::watch, task::JoinHandle};
 
 use crate::rig::CLOCK;
 
@@ -18,8 +18,9 @@ use crate::rig::CLOCK;
 pub(crate) type Answer = Result<Arc<String>, LoadError<String>>;
 
 /// Counts loads, each of which takes a while.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Origin {
+    open: watch::Sender<bool>,
     calls: Arc<AtomicUsize>,
     running: Arc<AtomicUsize>,
     most: Arc<AtomicUsize>,
@@ -27,8 +28,31 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
+    /// Each load takes so many milliseconds.
     pub(crate) fn taking(ms: u64) -> Self {
-        Self { takes: Duration::from_millis(ms), ..Self::default() }
+        Self {
+            open: watch::Sender::new(true),
+            calls: Arc::default(),
+            running: Arc::default(),
+            most: Arc::default(),
+            takes: Duration::from_millis(ms),
+        }
+    }
+
+    /// Loads take no time.
+    pub(crate) fn ready() -> Self {
+        Self::taking(0)
+    }
+
+    /// Loads wait until they are let go.
+    pub(crate) fn paused() -> Self {
+        let origin = Self::taking(0);
+        origin.open.send_replace(false);
+        origin
+    }
+
+    pub(crate) fn let_go(&self) {
+        self.open.send_replace(true);
     }
 
     pub(crate) fn calls(&self) -> usize {
@@ -63,6 +87,7 @@ impl Origin {
     async fn work<T>(&self, answer: T) -> T {
         let _busy = Busy::of(self);
         CLOCK.sleep(self.takes).await;
+        self.open.subscribe().wait_for(|open| *open).await.expect("the origin has the sender");
         answer
     }
 }

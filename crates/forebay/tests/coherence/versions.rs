@@ -62,7 +62,7 @@ async fn what_one_version_expires_the_other_loads_anew() {
         remember(other, "a", "theirs").await;
         one.expire("a").await;
         served_for(other, "a", "theirs", CLOCK.now()).await;
-        let origin = Origin::default();
+        let origin = Origin::ready();
         assert_eq!(*origin.call(other, "a", Ok("newer")).await.unwrap().unwrap(), "newer");
         assert_eq!(origin.calls(), 1);
     })
