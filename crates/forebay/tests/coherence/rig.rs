@@ -173,11 +173,22 @@ pub(crate) async fn held(cache: &Cache<String>, id: &str) -> Option<String> {
 
 /// How long `cache` still serves `old` for `id`, counted from `since`.
 pub(crate) async fn served_for(cache: &Cache<String>, id: &str, old: &str, since: Moment) -> Duration {
-    while held(cache, id).await.as_deref() == Some(old) {
-        assert!(CLOCK.now().since(since) < PATIENCE, "{old} is served for ever");
+    lasts(since, async || held(cache, id).await.as_deref() == Some(old)).await
+}
+
+/// From `since` to the first look at which `fact` holds no more, without the time in which nothing on this machine
+/// ran: heartbeats come the later for it.
+pub(crate) async fn lasts(since: Moment, fact: impl AsyncFn() -> bool) -> Duration {
+    let mut stood_still = Duration::ZERO;
+    loop {
+        let looked = CLOCK.now();
+        if !fact().await {
+            return looked.since(since).saturating_sub(stood_still);
+        }
+        assert!(looked.since(since) < PATIENCE, "it lasts for ever");
         CLOCK.sleep(Duration::from_millis(1)).await;
+        stood_still += CLOCK.now().since(looked).saturating_sub(Duration::from_millis(20));
     }
-    CLOCK.now().since(since)
 }
 
 /// As [`served_for`], of what `writer` invalidates; the best of several times, as the machine may be busy.

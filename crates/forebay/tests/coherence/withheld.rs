@@ -8,15 +8,11 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::rig::{CLOCK, Process, Rig, done, eventually, invalidate, remember, served_for, source};
+use crate::rig::{CLOCK, Process, Rig, done, eventually, invalidate, lasts, remember, served_for, source};
 
 /// How long `cache` still trusts its memory of `id`.
 async fn trusted_for(cache: &Cache<String>, id: &str) -> Duration {
-    let began = CLOCK.now();
-    while source(cache, id).await == Some(Source::Memory) {
-        CLOCK.sleep(Duration::from_millis(1)).await;
-    }
-    CLOCK.now().since(began)
+    lasts(CLOCK.now(), async || source(cache, id).await == Some(Source::Memory)).await
 }
 
 /// The name under which `writer` publishes, taken from a message of its own.
