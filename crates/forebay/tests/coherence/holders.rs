@@ -24,18 +24,21 @@ async fn callers_that_vanish_at_any_moment_leave_no_lease() {
     let rig = Rig::new();
     let here = rig.open_with(|builder| builder).await;
     let (cache, dice) = (here.builder().lease(LIFE).build().unwrap(), Dice::seeded(16));
-    here.proxy.replies(Flow::Delay(Duration::from_millis(2)));
-    let callers = (0..10_000).map(|n| {
-        let (cache, span) = (cache.clone(), Duration::from_micros(dice.bits() % 5_000));
-        tokio::spawn(async move {
-            let looked = async { cache.lookup((n % 5_000).to_string(), LIFE).lease(LIFE).await };
-            tokio::time::timeout(span, looked).await.ok();
-        })
-    });
-    for few in callers.collect::<Vec<_>>().chunks_mut(100) {
-        join_all(few).await;
+    here.proxy.replies(Flow::Delay(Duration::from_millis(1)));
+    for few in 0..200 {
+        let callers = (0..50).map(|n| {
+            let (cache, span) = (cache.clone(), Duration::from_micros(dice.bits() % 8_000));
+            tokio::spawn(async move {
+                let looked = async { cache.lookup(format!("{few} {}", n / 2), LIFE).lease(LIFE).await };
+                CLOCK.timeout(span, looked).await
+            })
+        });
+        drop(join_all(callers.collect::<Vec<_>>()).await);
     }
     here.proxy.replies(Flow::Pass);
+    let asked = rig.redis.script_calls();
+    println!("10 000 callers vanished, after {asked} scripts");
+    assert!(asked > 1_000, "they vanished before they asked: {asked}");
     eventually(|| rig.leases().is_empty()).await;
     assert!(matches!(cache.lookup("7", Duration::ZERO).await, Lookup::Lease(_)));
 }

@@ -11,6 +11,10 @@ use forebay::{
     testing::Proxy,
 };
 use forebay_rig::Redis;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 pub(crate) use crate::origin::Origin;
 
@@ -70,6 +74,23 @@ impl Rig {
     /// Loses the subscriptions of all processes.
     pub(crate) fn kill_subscriptions(&self) {
         self.redis.call(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+    }
+
+    /// Invalidates an id of no use in `writer`, and brings what that says on the channel.
+    pub(crate) async fn message_of(&self, writer: &Cache<String>) -> String {
+        let mut wire = TcpStream::connect(("127.0.0.1", self.redis.port())).await.unwrap();
+        wire.write_all(b"SUBSCRIBE forebay:rig:invalidate\r\n").await.unwrap();
+        let (mut heard, mut piece) = (String::new(), [0; 4096]);
+        loop {
+            invalidate(writer, "who").await;
+            let read = done(wire.read(&mut piece)).await.unwrap();
+            heard.push_str(str::from_utf8(&piece[..read]).unwrap());
+            let message =
+                heard.lines().find(|line| line.starts_with("f1 gone") && line.ends_with(" case who"));
+            if let Some(message) = message {
+                return message.to_owned();
+            }
+        }
     }
 
     /// The leases and notes there are.

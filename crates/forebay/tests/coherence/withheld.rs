@@ -2,35 +2,12 @@
 
 use std::time::Duration;
 
+use crate::rig::{CLOCK, Process, Rig, eventually, invalidate, lasts, remember, served_for, source};
 use forebay::cache::{Cache, Source};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
-
-use crate::rig::{CLOCK, Process, Rig, done, eventually, invalidate, lasts, remember, served_for, source};
 
 /// How long `cache` still trusts its memory of `id`.
 async fn trusted_for(cache: &Cache<String>, id: &str) -> Duration {
     lasts(CLOCK.now(), async || source(cache, id).await == Some(Source::Memory)).await
-}
-
-/// The name under which `writer` publishes, taken from a message of its own.
-async fn publisher(rig: &Rig, writer: &Cache<String>) -> String {
-    let mut wire = TcpStream::connect(("127.0.0.1", rig.redis.port())).await.unwrap();
-    wire.write_all(b"SUBSCRIBE forebay:rig:invalidate\r\n").await.unwrap();
-    let mut heard = String::new();
-    let mut piece = [0; 4096];
-    loop {
-        invalidate(writer, "who").await;
-        let read = done(wire.read(&mut piece)).await.unwrap();
-        heard.push_str(str::from_utf8(&piece[..read]).unwrap());
-        if let Some((_, change)) = heard.split_once("f1 gone ")
-            && change.len() > 16
-        {
-            return change[..16].to_owned();
-        }
-    }
 }
 
 fn is_within_the_bound(what: &str, process: &Process, measured: Duration) {
@@ -59,7 +36,9 @@ async fn without_the_heartbeats_of_one_process_memory_is_trusted_no_longer() {
     let rig = Rig::new();
     let [here, there] = rig.open().await;
     let (writer, reader) = (here.cache(), there.cache());
-    let beat = format!("beat {}", publisher(&rig, &writer).await);
+    let message = rig.message_of(&writer).await;
+    let beat = message.replace("f1 gone", "beat");
+    let (beat, _) = beat.split_at("beat 0123456789abcdef".len());
     remember(&reader, "a", "A").await;
     there.proxy.drop_replies(6, beat);
     is_within_the_bound("heartbeats of one withheld: trusted for", &there, trusted_for(&reader, "a").await);
