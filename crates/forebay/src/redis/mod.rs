@@ -153,12 +153,7 @@ impl Redis {
             Err(Trouble::Ask(name)) => self.redirected(&name, &request, road, until, true).await,
             answer => answer,
         };
-        answer.map_err(|trouble| {
-            if let Trouble::Refused(code) = &trouble {
-                self.report("commands", &format!("refused with {code}"));
-            }
-            trouble.into()
-        })
+        Ok(answer?)
     }
 
     /// Whether the node that has `key` may answer.
