@@ -13,7 +13,7 @@ use std::{
 use forebay::cache::Cache;
 use tokio::task::JoinSet;
 
-use crate::stage::{pass, timed};
+use crate::timing::{pass, timed};
 
 const PAUSE: Duration = Duration::from_millis(3);
 

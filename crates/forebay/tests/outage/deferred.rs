@@ -7,7 +7,10 @@ use forebay::{
     cache::{Cache, Filled, Invalidated, Lookup, Put, Returned},
 };
 
-use crate::stage::{Stage, pass, read, timed, until};
+use crate::{
+    stage::{Stage, read},
+    timing::{pass, timed, until},
+};
 
 /// More than are kept one by one.
 const MANY: usize = 10_050;

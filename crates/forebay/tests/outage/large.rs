@@ -7,7 +7,10 @@ use forebay::{
     testing::Flow,
 };
 
-use crate::stage::{Stage, pass, timed};
+use crate::{
+    stage::Stage,
+    timing::{pass, timed},
+};
 
 const BYTES: usize = 300 << 10;
 

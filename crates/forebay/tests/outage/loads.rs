@@ -5,7 +5,10 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use forebay::cache::Lookup;
 use tokio::sync::Notify;
 
-use crate::stage::{Stage, least, pass, read, status, timed, until};
+use crate::{
+    stage::{Stage, read, status},
+    timing::{least, pass, timed, until},
+};
 
 /// How long a caller goes on waiting for another process once the server is given up.
 async fn left_waiting() -> Duration {

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use forebay::cache::{Cache, Filled, Lease, Lookup, Returned};
 
-use crate::stage::{Stage, least, median, pass, timed};
+use crate::{
+    stage::Stage,
+    timing::{least, median, pass, timed},
+};
 
 const WAIT: Duration = Duration::from_secs(5);
 

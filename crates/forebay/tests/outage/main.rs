@@ -12,3 +12,4 @@ mod replays;
 mod server;
 mod shutdown;
 mod stage;
+mod timing;

@@ -6,7 +6,10 @@ use forebay::testing::Flow;
 use forebay_rig::Redis;
 use tokio::{io::AsyncWriteExt, net::TcpListener};
 
-use crate::stage::{Stage, flow, least, median, pass, timed};
+use crate::{
+    stage::{Stage, flow},
+    timing::{least, median, pass, timed},
+};
 
 const A_WHILE: Duration = Duration::from_millis(1800);
 

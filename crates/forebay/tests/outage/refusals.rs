@@ -5,7 +5,10 @@ use std::{convert::Infallible, time::Duration};
 use forebay::cache::{Invalidated, Load};
 use forebay_rig::Redis;
 
-use crate::stage::{Stage, least, pass, timed};
+use crate::{
+    stage::Stage,
+    timing::{least, pass, timed},
+};
 
 const A_WHILE: Duration = Duration::from_millis(800);
 

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use forebay::cache::Invalidated;
 
-use crate::stage::{Stage, key, pass};
+use crate::{
+    stage::{Stage, key},
+    timing::pass,
+};
 
 /// Kills the server, and puts an old value into the empty one in its place, before the process sees it.
 async fn resurrect(stage: &Stage, proxy: &forebay::testing::Proxy, id: &str, old: &[u8]) {

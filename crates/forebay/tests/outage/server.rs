@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use forebay_rig::Redis;
 
-use crate::stage::{Stage, least, median, pass, timed};
+use crate::{
+    stage::Stage,
+    timing::{least, median, pass, timed},
+};
 
 const A_WHILE: Duration = Duration::from_millis(1800);
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::stage::{Stage, read, timed};
+use crate::{
+    stage::{Stage, read},
+    timing::timed,
+};
 
 const BUDGET: Duration = Duration::from_millis(500);
 

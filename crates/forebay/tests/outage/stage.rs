@@ -1,21 +1,20 @@
 //! Where every test plays: a server, a process over it, and what is seen of both.
 
-use std::{
-    convert::Infallible,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use forebay::{
     Forebay,
     cache::Cache,
-    clock::Clock,
     status::{RedisStatus, Status},
     testing::{Flow, Proxy},
 };
 use forebay_rig::Redis;
 
-use crate::{callers::Callers, journal::Journal};
+use crate::{
+    callers::Callers,
+    journal::Journal,
+    timing::{now, pass, timed, until},
+};
 
 /// How soon Redis is in use again once it can be.
 const BACK: Duration = Duration::from_secs(2);
@@ -201,51 +200,4 @@ pub(crate) fn key(id: &str) -> String {
 pub(crate) fn flow(proxy: &Proxy, flow: Flow) {
     proxy.requests(flow);
     proxy.replies(flow);
-}
-
-pub(crate) async fn pass(span: Duration) {
-    Clock::real().sleep(span).await;
-}
-
-/// How long it takes until `done`; `None` if longer than `patience`.
-pub(crate) async fn until(patience: Duration, done: impl Fn() -> bool) -> Option<Duration> {
-    let waiting = async {
-        while !done() {
-            pass(Duration::from_millis(1)).await;
-        }
-    };
-    let (took, ended) = timed(Clock::real().timeout(patience, waiting)).await;
-    ended.map(|()| took)
-}
-
-/// What `work` gives, and how long it took.
-pub(crate) async fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
-    let began = now();
-    let done = work.await;
-    (began.elapsed(), done)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what callers wait is less than the clock of the library can tell"
-)]
-fn now() -> Instant {
-    Instant::now()
-}
-
-/// The least of five, or the first below `enough`: what else runs on the machine delays, and never speeds up.
-pub(crate) async fn least(enough: Duration, attempt: impl AsyncFn() -> Duration) -> Duration {
-    let mut least = Duration::MAX;
-    for _ in 0..5 {
-        least = least.min(attempt().await);
-        if least < enough {
-            break;
-        }
-    }
-    least
-}
-
-pub(crate) fn median(mut spans: Vec<Duration>) -> Duration {
-    spans.sort_unstable();
-    spans[spans.len() / 2]
 }
