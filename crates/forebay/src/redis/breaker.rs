@@ -23,6 +23,8 @@ pub(super) struct Breaker(Mutex<Window>);
 struct Window {
     buckets: [Bucket; BUCKETS],
     answered: Moment,
+    /// How many calls have failed since then.
+    unanswered: u32,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -34,11 +36,11 @@ struct Bucket {
 
 impl Breaker {
     /// Takes note of a call. Answers whether the node is now to be left alone: it failed three times or more,
-    /// and at least every other time or without an answer in between for too long.
+    /// and at least every other time, or for too long without an answer in between.
     pub(super) fn record(&self, now: Moment, failed: bool) -> bool {
         let slice = now.since(Moment::default()).as_millis() / (WINDOW.as_millis() / BUCKETS as u128);
         let mut window = self.0.lock();
-        let Window { buckets, answered } = &mut *window;
+        let Window { buckets, answered, unanswered } = &mut *window;
         let bucket = &mut buckets[usize::try_from(slice % BUCKETS as u128).unwrap_or(0)];
         if bucket.slice != slice {
             *bucket = Bucket { slice, ..Bucket::default() };
@@ -46,13 +48,15 @@ impl Breaker {
         bucket.calls += 1;
         bucket.failures += u32::from(failed);
         if !failed {
-            *answered = now;
+            (*answered, *unanswered) = (now, 0);
             return false;
         }
+        *unanswered += 1;
+        let silent = *unanswered >= FAILURES && now.since(*answered) >= SILENT;
         let recent = buckets.iter().filter(|bucket| bucket.slice + BUCKETS as u128 > slice);
         let (calls, failures) = recent
             .fold((0, 0), |(calls, failures), bucket| (calls + bucket.calls, failures + bucket.failures));
-        failures >= FAILURES && (failures * 2 >= calls || now.since(*answered) >= SILENT)
+        failures >= FAILURES && (failures * 2 >= calls || silent)
     }
 
     /// Forgets everything: the node begins anew.
@@ -92,6 +96,12 @@ mod tests {
         }
         let opened = (1050..2000).find(|ms| breaker.record(at(*ms), true));
         assert_eq!(opened, Some(1249));
+    }
+
+    #[test]
+    fn failures_between_answers_that_are_far_apart_do_not() {
+        let breaker = Breaker::default();
+        assert!((0..100).all(|n| !breaker.record(at(n * 260), n % 3 == 1)));
     }
 
     #[test]
