@@ -13,6 +13,7 @@ mod process;
 mod redis;
 mod reply;
 mod spawner;
+mod starved;
 mod stats;
 
 pub use cluster::Cluster;
@@ -20,3 +21,4 @@ pub use pace::Pace;
 pub use redis::Redis;
 pub use reply::Reply;
 pub use spawner::{dying, spawn};
+pub use starved::unless_starved;

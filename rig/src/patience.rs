@@ -20,6 +20,6 @@ pub(crate) fn within<T>(patience: Duration, mut attempt: impl FnMut() -> Option<
 }
 
 #[expect(clippy::disallowed_methods, reason = "other processes live by the machine's clock")]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }

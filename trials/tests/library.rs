@@ -2,37 +2,36 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
-use forebay_rig::Redis;
+use forebay_rig::{Redis, unless_starved};
 use forebay_trials::{
     crew::{self, Worker},
     moment::Moment,
     order::{Answer, Call, Load, Order, Origin, Outcome, Setup},
 };
 use futures::future::join_all;
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::runtime::Runtime;
 
 const CALLERS: usize = 1_000;
 const LEASE: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(250);
 
-/// A machine that is busy with something else makes late what is not.
-const ATTEMPTS: usize = 5;
-
 /// Trials beside each other would starve each other's Redis.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Four processes over one Redis.
 struct Trial {
     crew: Vec<Worker>,
     redis: Redis,
-    _alone: MutexGuard<'static, ()>,
 }
 
 impl Trial {
     async fn start() -> Self {
-        let alone = ONE_AT_A_TIME.lock().await;
         let redis = Redis::start();
         let setup = Setup {
             redis: redis.url(),
@@ -43,7 +42,7 @@ impl Trial {
             ..Setup::default()
         };
         let crew = crew::start(4, &setup).await;
-        Self { crew, redis, _alone: alone }
+        Self { crew, redis }
     }
 
     /// What the callers of each process get; of one that is killed, nothing.
@@ -87,17 +86,9 @@ fn p99<'a>(calls: impl IntoIterator<Item = &'a Call>, since: Moment) -> Duration
     took[took.len() * 99 / 100]
 }
 
-/// Asserts of a trial that it takes its time only if the machine is busy.
-async fn is_soon(trial: impl AsyncFn() -> Duration) {
-    let mut all = Vec::new();
-    while all.len() < ATTEMPTS {
-        let took = trial().await;
-        if took <= SOON {
-            return;
-        }
-        all.push(took);
-    }
-    panic!("{all:?}");
+fn try_out(trial: impl AsyncFn()) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    unless_starved(|| Runtime::new().unwrap().block_on(trial()));
 }
 
 async fn one_load(origin: Origin) {
@@ -117,18 +108,22 @@ async fn one_load(origin: Origin) {
     trial.ends();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn four_processes_make_one_load() {
-    one_load(Origin::Counter { ms: 200, bytes: 0 }).await;
+#[test]
+fn four_processes_make_one_load() {
+    try_out(async || one_load(Origin::Counter { ms: 200, bytes: 0 }).await);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_load_that_outlasts_its_lease_is_made_once() {
-    one_load(Origin::Counter { ms: 2_400, bytes: 0 }).await;
+#[test]
+fn a_load_that_outlasts_its_lease_is_made_once() {
+    try_out(async || one_load(Origin::Counter { ms: 2_400, bytes: 0 }).await);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_the_death_of_the_loading_process_one_other_loads() {
+#[test]
+fn after_the_death_of_the_loading_process_one_other_loads() {
+    try_out(one_dies);
+}
+
+async fn one_dies() {
     let trial = Trial::start().await;
     let kill = async {
         tokio::time::sleep(Duration::from_millis(1_200)).await;
@@ -154,48 +149,50 @@ async fn after_the_death_of_the_loading_process_one_other_loads() {
     trial.ends();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_failure_ends_the_wait_of_every_process() {
-    is_soon(async || {
-        let trial = Trial::start().await;
-
-        let calls = trial.everybody_asks(Origin::Failure { ms: 1_500 }).await;
-
-        let loads = trial.loads().await;
-        let loader = loads.iter().position(|loads| !loads.is_empty()).unwrap();
-        let loads = loads.concat();
-        let [load] = loads.as_slice() else { panic!("{loads:?}") };
-        for (worker, calls) in calls.iter().enumerate() {
-            let expected = if worker == loader { Outcome::Failed } else { Outcome::FailedElsewhere };
-            assert!(calls.iter().all(|call| call.outcome == expected), "{:?}", outcomes(calls));
-        }
-        let took = p99(calls.iter().flatten(), load.ended.unwrap());
-        println!("99 of 100 callers know of the failure {took:?} after it");
-        trial.ends();
-        took
-    })
-    .await;
+#[test]
+fn a_failure_ends_the_wait_of_every_process() {
+    try_out(one_fails);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_value_too_large_to_be_stored_is_loaded_once_by_each_process() {
-    is_soon(async || {
-        let trial = Trial::start().await;
+async fn one_fails() {
+    let trial = Trial::start().await;
 
-        let calls = trial.everybody_asks(Origin::Counter { ms: 1_500, bytes: 20_000 }).await;
+    let calls = trial.everybody_asks(Origin::Failure { ms: 1_500 }).await;
 
-        let loads = trial.loads().await;
-        assert!(loads.iter().all(|loads| loads.len() == 1), "{loads:?}");
-        let mut loads = loads.concat();
-        loads.sort_unstable_by_key(|load| load.began);
-        let first = loads[0].ended.unwrap();
-        assert!(loads[1].began >= first, "{loads:?}");
-        let took = loads[3].began.since(first);
-        println!("the others begin to load at most {took:?} after the end of the first load");
-        let outcomes = outcomes(calls.iter().flatten());
-        assert_eq!(outcomes.values().collect::<Vec<_>>(), [&CALLERS; 4], "{outcomes:?}");
-        trial.ends();
-        took
-    })
-    .await;
+    let loads = trial.loads().await;
+    let loader = loads.iter().position(|loads| !loads.is_empty()).unwrap();
+    let loads = loads.concat();
+    let [load] = loads.as_slice() else { panic!("{loads:?}") };
+    for (worker, calls) in calls.iter().enumerate() {
+        let expected = if worker == loader { Outcome::Failed } else { Outcome::FailedElsewhere };
+        assert!(calls.iter().all(|call| call.outcome == expected), "{:?}", outcomes(calls));
+    }
+    let took = p99(calls.iter().flatten(), load.ended.unwrap());
+    println!("99 of 100 callers know of the failure {took:?} after it");
+    assert!(took <= SOON, "{took:?}");
+    trial.ends();
+}
+
+#[test]
+fn a_value_too_large_to_be_stored_is_loaded_once_by_each_process() {
+    try_out(one_is_too_large);
+}
+
+async fn one_is_too_large() {
+    let trial = Trial::start().await;
+
+    let calls = trial.everybody_asks(Origin::Counter { ms: 1_500, bytes: 20_000 }).await;
+
+    let loads = trial.loads().await;
+    assert!(loads.iter().all(|loads| loads.len() == 1), "{loads:?}");
+    let mut loads = loads.concat();
+    loads.sort_unstable_by_key(|load| load.began);
+    let first = loads[0].ended.unwrap();
+    assert!(loads[1].began >= first, "{loads:?}");
+    let took = loads[3].began.since(first);
+    println!("the others begin to load at most {took:?} after the end of the first load");
+    let outcomes = outcomes(calls.iter().flatten());
+    assert_eq!(outcomes.values().collect::<Vec<_>>(), [&CALLERS; 4], "{outcomes:?}");
+    assert!(took <= SOON, "{took:?}");
+    trial.ends();
 }
