@@ -45,3 +45,23 @@ fn median(samples: &[Sample], figure: Figure) -> u64 {
     figures.sort_unstable();
     figures.get(figures.len() / 2).copied().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(connections: impl Fn(u64) -> u64) -> Vec<Sample> {
+        (0..30).map(|at| Sample { connections: connections(at), ..Sample::default() }).collect()
+    }
+
+    #[test]
+    fn what_only_warms_up_is_flat() {
+        assert_eq!(growth(&samples(|at| at.min(9))), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_goes_on_growing_is_found() {
+        let grown = growth(&samples(|at| at));
+        assert!(grown.len() == 1 && grown[0].starts_with("connections"), "{grown:?}");
+    }
+}
