@@ -72,7 +72,7 @@ fn answer() -> Answer<Bytes> {
 }
 
 fn opened() -> Opened<Bytes> {
-    Opened { answer: answer(), id: 1, fresh_for: LIFE, bytes: 3 }
+    Opened { answer: answer(), id: 1, fresh_for: LIFE, kept_for: LIFE, bytes: 3 }
 }
 
 /// Begins the flight of `a`, or joins it.
@@ -114,6 +114,21 @@ fn what_was_asked_for_in_an_earlier_epoch_is_never_trusted() {
         let filler = inner.clone();
         let fill = thread::spawn(move || filler.memorize("a", &fence, &opened()));
         inner.shared.epoch.missed();
+        fill.join().unwrap();
+        assert!(inner.recall("a").is_none());
+    });
+}
+
+/// Red when an entry of an odd epoch is stamped with that, or hearing again does not move the epoch.
+#[test]
+fn what_was_asked_for_while_deaf_is_never_trusted() {
+    check(|inner| {
+        inner.shared.epoch.set_hearing(false);
+        let fence = Fence::raise(&inner.shared.epoch);
+        let filler = inner.clone();
+        let fill = thread::spawn(move || filler.memorize("a", &fence, &opened()));
+        assert!(inner.recall("a").is_none());
+        inner.shared.epoch.set_hearing(true);
         fill.join().unwrap();
         assert!(inner.recall("a").is_none());
     });
