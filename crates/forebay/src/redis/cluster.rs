@@ -25,6 +25,9 @@ use crate::sync::Mutex;
 /// How often the slots are asked for when nothing is amiss; a refused call asks at once.
 const ROUTINE: Duration = Duration::from_secs(15);
 
+/// The least pause between two looks.
+const BETWEEN: Duration = Duration::from_millis(20);
+
 /// How often while a node is down: its slots may have gone to another.
 const ALARMED: Duration = Duration::from_millis(500);
 
@@ -36,6 +39,8 @@ pub(super) struct Cluster {
     nodes: Mutex<HashMap<String, Arc<Node>>>,
     look: Notify,
     known: AtomicBool,
+    /// Whether the last look was in vain.
+    failed: AtomicBool,
     tools: Tools,
 }
 
@@ -50,6 +55,7 @@ impl Cluster {
             nodes: Mutex::default(),
             look: Notify::new(),
             known: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
             tools,
         });
         let kept = cluster.clone();
@@ -60,6 +66,16 @@ impl Cluster {
             }
         });
         cluster
+    }
+
+    /// Whether the slots have ever been told.
+    pub(super) fn has_answered(&self) -> bool {
+        self.known.load(Relaxed)
+    }
+
+    /// Whether the last look was in vain.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Relaxed)
     }
 
     /// Asks for the slots soon: somebody was sent elsewhere.
@@ -82,13 +98,17 @@ impl Cluster {
     async fn keep(&self) {
         let mut pause = FIRST_PAUSE;
         loop {
-            if self.refresh().await {
+            let refreshed = self.refresh().await;
+            self.failed.store(!refreshed, Relaxed);
+            if refreshed {
                 pause = FIRST_PAUSE;
+                // What everybody is sent elsewhere for is asked for once.
+                self.tools.clock.sleep(BETWEEN).await;
                 let alarmed = self.topology.borrow().nodes().iter().any(|node| node.is_down());
                 let rest = self.tools.clock.sleep(if alarmed { ALARMED } else { ROUTINE });
                 tokio::select! {
                     () = rest => {}
-                    () = self.look.notified() => self.tools.clock.sleep(FIRST_PAUSE).await,
+                    () = self.look.notified() => {}
                     () = self.went_down() => {}
                 }
             } else {
@@ -127,7 +147,7 @@ impl Cluster {
     /// Whom to ask: nodes in use first, then the seeds.
     fn candidates(&self) -> Vec<ConnectionInfo> {
         let nodes = self.topology.borrow().nodes();
-        let usable = nodes.iter().filter(|node| !node.is_down()).map(|node| node.info().clone());
+        let usable = nodes.iter().filter(|node| !node.is_down()).map(|node| node.info.clone());
         usable.chain(self.address.seeds.iter().cloned()).collect()
     }
 
@@ -141,7 +161,20 @@ impl Cluster {
         if known && !new.agrees(&self.topology.borrow()) {
             self.tools.hooks.server_changed();
         }
+        self.leave(&new);
         self.topology.send_replace(new);
+    }
+
+    /// Leaves the nodes that have no slots any more.
+    fn leave(&self, topology: &Topology) {
+        let kept = topology.nodes();
+        self.nodes.lock().retain(|_, node| {
+            let stays = kept.iter().any(|other| Arc::ptr_eq(other, node));
+            if !stays {
+                node.stop();
+            }
+            stays
+        });
     }
 }
 

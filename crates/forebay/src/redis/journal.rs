@@ -29,7 +29,7 @@ impl Journal {
     }
 
     pub(super) fn warn(&self, part: &str, reason: &str) {
-        if self.may_write(reason) {
+        if self.may_write(&format!("{part}: {reason}")) {
             tracing::warn!(part, reason, "Redis cannot be used as it should be; the service goes on without");
         }
     }

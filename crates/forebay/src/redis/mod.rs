@@ -4,7 +4,8 @@
 //! | to see | read |
 //! |---|---|
 //! | what is asked and answered | `request`, `script`, `reply` |
-//! | why a call never outlasts its budget | `node`, `lane`, `breaker` |
+//! | why a call never outlasts its budget | `node`, `breaker` |
+//! | how a node stays connected | `supervisor`, `lane`, `link` |
 //! | which node is asked | `topology`, `cluster` |
 //! | how channels are heard | `subscription` |
 
@@ -19,6 +20,7 @@ mod reply;
 mod request;
 mod script;
 mod subscription;
+mod supervisor;
 mod topology;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -161,10 +163,17 @@ impl Redis {
         self.0.topology.borrow().node(Some(key)).is_some_and(|node| !node.is_down())
     }
 
-    /// Asks each primary in turn for what only it knows.
-    pub(crate) fn primaries(&self) -> Vec<Primary> {
-        let nodes = self.0.topology.borrow().nodes();
-        nodes.into_iter().map(|node| Primary { node, redis: self.clone() }).collect()
+    /// The primaries, to ask each for what only it knows.
+    ///
+    /// # Errors
+    ///
+    /// Some slot has none, as far as is known.
+    pub(crate) fn primaries(&self) -> Result<Vec<Primary>, Unusable> {
+        let topology = self.0.topology.borrow().clone();
+        if !topology.is_whole() {
+            return Err(Unusable::NotDone);
+        }
+        Ok(topology.nodes().into_iter().map(|node| Primary { node, redis: self.clone() }).collect())
     }
 
     /// Has `hear` told of everything on `channel` from now on. It must be quick.
@@ -217,9 +226,15 @@ impl Redis {
 
     async fn node(&self, request: &Request<'_>, until: Moment) -> Option<Arc<Node>> {
         let at = |topology: &Topology| topology.node(request.key());
-        if let Some(node) = at(&self.0.topology.borrow()) {
-            return Some(node);
-        }
+        let node = at(&self.0.topology.borrow());
+        // Nobody waits for a cluster that has been looked for in vain.
+        let hopeless =
+            self.0.cluster.as_ref().is_none_or(|cluster| cluster.has_answered() || cluster.has_failed());
+        if node.is_some() || hopeless { node } else { self.when(until, at).await }
+    }
+
+    /// What `at` finds in the topology, as soon as it does.
+    async fn when(&self, until: Moment, at: impl Fn(&Topology) -> Option<Arc<Node>>) -> Option<Arc<Node>> {
         let clock = &self.0.tools.clock;
         let mut topology = self.0.topology.subscribe();
         let known = topology.wait_for(|topology| at(topology).is_some());
@@ -236,11 +251,16 @@ impl Redis {
         asking: bool,
     ) -> Result<Reply, Trouble> {
         let cluster = self.0.cluster.as_ref().ok_or(Trouble::NotSent)?;
-        if !asking {
-            cluster.look_again();
-        }
-        let node = cluster.node(name).ok_or(Trouble::NotSent)?;
-        node.call(request, road, until, asking).await
+        let node = match asking {
+            true => cluster.node(name),
+            false => {
+                // Not before the hooks know that the slot has another node.
+                cluster.look_again();
+                self.when(until, |topology| topology.node(request.key()).filter(|node| node.name == name))
+                    .await
+            }
+        };
+        node.ok_or(Trouble::NotSent)?.call(request, road, until, asking).await
     }
 }
 

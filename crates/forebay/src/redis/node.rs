@@ -1,4 +1,4 @@
-//! One node under supervision: calls that never outlast their budget, and the task that keeps it connected.
+//! One node: calls that never outlast their budget.
 
 use std::{
     sync::{
@@ -9,22 +9,16 @@ use std::{
 };
 
 use redis::ConnectionInfo;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Road, Tools, Unusable,
     breaker::Breaker,
-    lane::{FIRST_PAUSE, LAST_PAUSE, Lane, State},
-    link::{CONNECT, Link},
+    lane::{Lane, State},
     reply::{Reply, Trouble},
     request::Request,
 };
 use crate::{clock::Moment, sync::Mutex};
-
-/// How often a node is looked after that nobody asks.
-const WATCH: Duration = Duration::from_millis(500);
-
-/// A node that does not answer the supervisor for so long is silent: a hole tells nothing by itself.
-const SILENT: Duration = Duration::from_millis(250);
 
 /// How late a timer may be before it says more about this process than about Redis.
 const STARVED: Duration = Duration::from_millis(5);
@@ -33,16 +27,19 @@ const STARVED: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) name: String,
-    info: ConnectionInfo,
-    tools: Tools,
-    usual: Lane,
+    pub(super) info: ConnectionInfo,
+    pub(super) tools: Tools,
+    pub(super) usual: Lane,
     /// For large values, opened when the first one comes.
     large: OnceLock<Arc<Lane>>,
-    breaker: Breaker,
-    answers: AtomicU64,
+    pub(super) breaker: Breaker,
+    pub(super) answers: AtomicU64,
     in_flight: AtomicUsize,
+    /// How often it was connected: a call that began before is no news of the present connection.
+    pub(super) links: AtomicU64,
+    pub(super) stopped: CancellationToken,
     /// The run of the server at the last connection, once there was one.
-    run: Mutex<Option<Option<String>>>,
+    pub(super) run: Mutex<Option<Option<String>>>,
 }
 
 impl Node {
@@ -55,6 +52,8 @@ impl Node {
             breaker: Breaker::default(),
             answers: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
+            links: AtomicU64::new(0),
+            stopped: CancellationToken::new(),
             run: Mutex::default(),
             tools,
         });
@@ -62,8 +61,9 @@ impl Node {
         node
     }
 
-    pub(super) fn info(&self) -> &ConnectionInfo {
-        &self.info
+    /// Ends the connections: the node has no part in the cluster any more.
+    pub(super) fn stop(&self) {
+        self.stopped.cancel();
     }
 
     pub(super) fn in_flight(&self) -> usize {
@@ -90,12 +90,14 @@ impl Node {
             return Err(Trouble::NotSent);
         }
         let _counted = InFlight::enter(&self.in_flight);
+        let link = self.links.load(Relaxed);
         let answer = self.within(until, self.attempt(request, road, asking)).await;
         let failed = matches!(answer, None | Some(Err(Trouble::Lost | Trouble::NotSent)));
         if !failed {
             self.answers.fetch_add(1, Relaxed);
         }
-        if road == Road::Usual && self.breaker.record(self.tools.clock.now(), failed) {
+        let is_news = road == Road::Usual && self.links.load(Relaxed) == link;
+        if is_news && self.breaker.record(self.tools.clock.now(), failed) {
             self.leave_alone("it does not answer in time");
         }
         match answer {
@@ -114,7 +116,7 @@ impl Node {
 
     /// Runs `work` until `until`. A timer that is late has been kept waiting with the answer: both came while
     /// this process could not run. It may then take for as long again as the timer was late.
-    async fn within<T>(&self, until: Moment, work: impl Future<Output = T>) -> Option<T> {
+    pub(super) async fn within<T>(&self, until: Moment, work: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(work);
         let clock = &self.tools.clock;
         let done = clock.timeout(until.since(clock.now()), &mut work).await;
@@ -160,7 +162,7 @@ impl Node {
     }
 
     /// Lets nobody ask the node until it has been connected anew.
-    fn leave_alone(&self, reason: &'static str) {
+    pub(super) fn leave_alone(&self, reason: &'static str) {
         let opens = self.usual.state.send_if_modified(|state| {
             let ready = matches!(state, State::Ready(_));
             if ready {
@@ -172,110 +174,6 @@ impl Node {
             self.tools.journal.warn(&self.name, reason);
             self.tools.hooks.unusable();
             self.usual.give_up.notify_one();
-        }
-    }
-
-    async fn until_stopped(self: Arc<Self>, work: impl Future<Output = ()>) {
-        tokio::select! {
-            () = work => {}
-            () = self.tools.tasks.stopping() => {
-                self.usual.set(State::Down("it is being shut down".into()));
-            }
-        }
-    }
-
-    async fn supervise(self: Arc<Self>) {
-        let mut pause = FIRST_PAUSE;
-        loop {
-            match Link::open(&self.info, &self.tools.clock, self.tools.budget).await {
-                Ok(link) => {
-                    pause = FIRST_PAUSE;
-                    self.take_up(Arc::new(link)).await;
-                }
-                Err(reason) => {
-                    self.stay_down(&reason);
-                    self.rest(&mut pause).await;
-                }
-            }
-        }
-    }
-
-    /// Opens the node for calls until its link is lost or left.
-    async fn take_up(&self, link: Arc<Link>) {
-        let was_down = self.is_down();
-        let before = self.run.lock().replace(link.run.clone());
-        if before.is_some_and(|before| before.is_none() || before != link.run) {
-            self.tools.hooks.server_changed();
-        }
-        self.breaker.reset();
-        self.usual.set(State::Ready(link.clone()));
-        if was_down {
-            self.tools.journal.recovered(&self.name);
-        }
-        if self.attend(&link).await {
-            self.usual.state.send_if_modified(|state| {
-                let ready = matches!(state, State::Ready(_));
-                if ready {
-                    *state = State::Connecting;
-                }
-                ready
-            });
-        }
-    }
-
-    /// Looks after a link until it is lost, which is true, or left.
-    async fn attend(&self, link: &Link) -> bool {
-        let mut answers = self.answers.load(Relaxed);
-        loop {
-            tokio::select! {
-                () = link.lost.cancelled() => return true,
-                () = self.usual.give_up.notified() => return false,
-                () = self.tools.clock.sleep(WATCH) => {}
-            }
-            let before = std::mem::replace(&mut answers, self.answers.load(Relaxed));
-            if before == answers && !self.is_heard(link).await {
-                self.leave_alone("it does not answer");
-            }
-        }
-    }
-
-    /// Whether a node that nobody has asked lately answers. It has no less time for that than for a call.
-    async fn is_heard(&self, link: &Link) -> bool {
-        let until = self.tools.clock.now().after(SILENT.max(self.tools.budget));
-        self.within(until, link.pings()).await == Some(true)
-    }
-
-    fn stay_down(&self, reason: &str) {
-        let before = self.usual.state.send_replace(State::Down(reason.into()));
-        if !matches!(before, State::Down(_)) {
-            self.tools.journal.warn(&self.name, reason);
-            self.tools.hooks.unusable();
-        }
-    }
-
-    async fn rest(&self, pause: &mut Duration) {
-        let jittered = pause.mul_f64(1.0 + 0.2 * self.tools.dice.swing());
-        self.tools.clock.sleep(jittered).await;
-        *pause = (*pause * 2).min(LAST_PAUSE);
-    }
-
-    /// Keeps the lane for large values connected; the usual one decides whether the node is in use.
-    async fn keep(self: Arc<Self>, lane: Arc<Lane>) {
-        let mut pause = FIRST_PAUSE;
-        loop {
-            match Link::open(&self.info, &self.tools.clock, CONNECT).await {
-                Ok(link) => {
-                    pause = FIRST_PAUSE;
-                    let lost = link.lost.clone();
-                    lane.set(State::Ready(Arc::new(link)));
-                    lost.cancelled().await;
-                    lane.set(State::Connecting);
-                }
-                Err(reason) => {
-                    lane.set(State::Down(reason.into()));
-                    self.rest(&mut pause).await;
-                }
-            }
         }
     }
 }

@@ -60,17 +60,16 @@ impl Request<'_> {
         }
         let mut pipeline = Pipeline::new();
         pipeline.ignore_errors();
-        let skipped = usize::from(asking);
-        if asking {
-            pipeline.add_command(cmd("ASKING"));
+        for command in self.single(whole).map_or_else(|| self.pair(), |command| vec![command]) {
+            // It holds for the next command only.
+            if asking {
+                pipeline.add_command(cmd("ASKING"));
+            }
+            pipeline.add_command(command);
         }
-        match self.single(whole) {
-            Some(command) => pipeline.add_command(command),
-            None => self.pair(&mut pipeline),
-        };
-        let count = pipeline.len() - skipped;
-        let mut answers =
-            connection.send_packed_commands(&pipeline, skipped, count).await.map_err(trouble)?;
+        let answers = connection.send_packed_commands(&pipeline, 0, pipeline.len()).await.map_err(trouble)?;
+        let every = if asking { 2 } else { 1 };
+        let mut answers: Vec<Value> = answers.into_iter().skip(every - 1).step_by(every).collect();
         match (answers.pop(), answers.pop()) {
             (Some(only), None) => plain(only),
             (Some(second), Some(first)) => Ok(Reply::List(vec![plain(first)?, tolerant(second)?])),
@@ -97,11 +96,11 @@ impl Request<'_> {
     }
 
     /// The life before the value: what is set in between has a longer one than is then believed.
-    fn pair<'p>(&self, pipeline: &'p mut Pipeline) -> &'p mut Pipeline {
-        if let Self::Read(key) = self {
-            pipeline.cmd("PTTL").arg(key).cmd("GET").arg(key);
+    fn pair(&self) -> Vec<Cmd> {
+        match self {
+            Self::Read(key) => ["PTTL", "GET"].map(|name| cmd(name).arg(key).take()).into(),
+            _ => Vec::new(),
         }
-        pipeline
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::{fmt, sync::Arc};
 
+use futures::FutureExt;
 use redis::{ConnectionInfo, PushInfo, PushKind, Value};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -110,6 +111,8 @@ impl Subscription {
     async fn keep(&mut self) {
         let mut pause = FIRST_PAUSE;
         loop {
+            // What was added until now is among the names.
+            self.channels.anew.notified().now_or_never();
             let names = self.channels.names();
             if names.is_empty() {
                 self.channels.anew.notified().await;
@@ -166,7 +169,7 @@ impl Subscription {
         self.attempts += 1;
         let nodes = self.topology.borrow().nodes();
         let mut infos: Vec<_> =
-            nodes.iter().filter(|node| !node.is_down()).map(|node| node.info().clone()).collect();
+            nodes.iter().filter(|node| !node.is_down()).map(|node| node.info.clone()).collect();
         if infos.is_empty() {
             infos = self.address.seeds.clone();
         }

@@ -63,6 +63,12 @@ impl Topology {
         self.runs.get(run)?.1.map(|place| self.nodes[place].clone())
     }
 
+    /// Whether every slot has a node.
+    pub(super) fn is_whole(&self) -> bool {
+        self.runs.last().is_some_and(|(last, _)| *last == SLOTS - 1)
+            && self.runs.iter().all(|(_, node)| node.is_some())
+    }
+
     pub(super) fn nodes(&self) -> Vec<Arc<Node>> {
         self.nodes.clone()
     }
