@@ -44,7 +44,7 @@ const UNNOTICED: Duration = Duration::from_millis(1500);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heard<'a> {
     /// An id was changed, by this process where `own`.
-    Changed { space: &'a str, id: &'a str, own: bool },
+    Changed { space: &'a str, id: &'a str, kind: Kind, own: bool },
     /// Something was missed. What follows is heard.
     Missed,
     /// Nothing is heard until the next [`Heard::Hearing`].
@@ -66,6 +66,8 @@ struct Inner {
     numbers: Numbers,
     ledger: Mutex<Ledger>,
     hearing: AtomicBool,
+    /// When a subscription was begun, or the last one confirmed.
+    subscribed: Mutex<Moment>,
     ear: Ear,
     tasks: Tasks,
 }
@@ -96,6 +98,7 @@ impl Bus {
             numbers: Numbers::default(),
             ledger,
             hearing: AtomicBool::new(false),
+            subscribed: Mutex::new(redis.clock().now()),
             ear: Box::new(ear),
             tasks: tasks.clone(),
             redis: redis.clone(),
@@ -164,7 +167,10 @@ impl Drop for Announcement<'_> {
 impl Inner {
     fn signal(this: &Arc<Self>, signal: Signal<'_>) {
         match signal {
-            Signal::Confirmed => Self::beat_soon(this),
+            Signal::Confirmed => {
+                *this.subscribed.lock() = this.redis.clock().now();
+                Self::beat_soon(this);
+            }
             Signal::Lost => this.turn(false),
             Signal::Message(bytes) => {
                 if let Some(message) = Message::parse(bytes) {
@@ -186,8 +192,9 @@ impl Inner {
             (self.ear)(Heard::Missed);
         }
         match message {
-            Message::Change { publisher, space, id, .. } => {
-                (self.ear)(Heard::Changed { space, id, own: *publisher == self.publisher });
+            Message::Change { publisher, space, id, kind, .. } => {
+                let own = *publisher == self.publisher;
+                (self.ear)(Heard::Changed { space, id, kind: *kind, own });
             }
             Message::Beat { publisher, .. } if *publisher == self.publisher => self.turn(true),
             _ => {}
@@ -210,12 +217,26 @@ impl Inner {
             Some(Finding::Gap) => (self.ear)(Heard::Missed),
             Some(Finding::Deaf) => {
                 self.turn(false);
-                self.redis.report("bus", "no message comes back; process memory is not trusted");
-                self.redis.resubscribe();
+                // Where Redis is gone, that has been said.
+                if self.redis.trouble().is_none() {
+                    self.redis.report("bus", "no message comes back; process memory is not trusted");
+                }
             }
             None => {}
         }
+        self.subscribe_anew();
         next
+    }
+
+    /// While nothing is heard of a Redis that answers, another subscription may hear.
+    fn subscribe_anew(&self) {
+        let now = self.redis.clock().now();
+        let mut subscribed = self.subscribed.lock();
+        let silent = !self.hearing.load(SeqCst) && now.since(*subscribed) >= UNNOTICED;
+        if silent && self.redis.trouble().is_none() {
+            *subscribed = now;
+            self.redis.resubscribe();
+        }
     }
 
     async fn beat(&self) {
