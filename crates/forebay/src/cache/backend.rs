@@ -6,6 +6,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 
 use super::token::Token;
+use crate::bus::Kind;
 
 /// The store of one space. Ids arrive encoded.
 pub(crate) trait Backend: Send + Sync {
@@ -130,6 +131,16 @@ pub(crate) enum Change {
     Expire,
     /// Nothing is stored afterwards, and the lease is the caller's for so long: the first half of a put.
     Claim(Token, Duration),
+}
+
+impl Change {
+    /// What the other processes are told of it.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Expire => Kind::Aged,
+            Self::Invalidate | Self::Claim(..) => Kind::Gone,
+        }
+    }
 }
 
 impl fmt::Debug for dyn Backend {

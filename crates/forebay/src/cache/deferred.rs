@@ -29,7 +29,8 @@ use crate::{
 /// How many changes wait; beyond, their whole space does.
 const MOST: usize = 10_000;
 
-/// How long a confirmed change is remembered, in case that the server turns out to be another one which lacks it.
+/// How long a confirmed change is remembered, in case that the server turns out to be another one which lacks it;
+/// at most [`MOST`] of them.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 const AT_A_TIME: usize = 64;
@@ -55,6 +56,8 @@ pub(crate) struct Deferred {
     state: Mutex<State>,
     /// How many ids and spaces wait: zero spares the readers the lock.
     waiting: AtomicUsize,
+    /// How often the server has become another one.
+    servers: AtomicUsize,
     bell: Notify,
 }
 
@@ -78,7 +81,13 @@ struct Waiting {
 
 impl Deferred {
     pub(crate) fn new(clock: Clock) -> Self {
-        Self { clock, state: Mutex::default(), waiting: AtomicUsize::new(0), bell: Notify::new() }
+        Self {
+            clock,
+            state: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            servers: AtomicUsize::new(0),
+            bell: Notify::new(),
+        }
     }
 
     /// Whether a change of `id` waits, so that what the store has for it is not to be used.
@@ -88,6 +97,12 @@ impl Deferred {
         }
         let state = self.state.lock();
         state.spaces.contains_key(&space) || state.ids.contains_key(&(space, id.into()))
+    }
+
+    /// The number of the server that is asked now. An answer that came from a later one may lack a change that
+    /// was not yet to be waited for when it was asked.
+    pub(super) fn server(&self) -> usize {
+        self.servers.load(SeqCst)
     }
 
     /// Keeps a change until the store confirms it. What invalidates stays in the place of what only expires.
@@ -122,6 +137,7 @@ impl Deferred {
                 }
             }
         });
+        self.servers.fetch_add(1, SeqCst);
         self.bell.notify_one();
     }
 

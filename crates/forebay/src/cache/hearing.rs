@@ -7,12 +7,16 @@ use std::{
 };
 
 use super::{fence::Epoch, inner::Inner, local::Memory, memory::Leases, outage::Outage};
-use crate::{bus::Heard, key::Name, sync::Mutex};
+use crate::{
+    bus::{Heard, Kind},
+    key::Name,
+    sync::Mutex,
+};
 
 /// Something of one space that another process can overtake.
 pub(crate) trait Overtaken: Send + Sync {
     /// Somebody has changed `id`.
-    fn overtake(&self, id: &str);
+    fn overtake(&self, id: &str, kind: Kind);
 }
 
 /// The ears of the caches of one `Forebay`.
@@ -41,19 +45,27 @@ impl Hearing {
         match heard {
             // Its own changes have been done in this process, before and after the store.
             Heard::Changed { own: true, .. } => {}
-            Heard::Changed { space, id, .. } => {
+            Heard::Changed { space, id, kind, .. } => {
                 for ear in self.ears(space) {
-                    ear.overtake(id);
+                    ear.overtake(id, kind);
                 }
             }
-            Heard::Missed => self.epoch.missed(),
+            Heard::Missed => {
+                self.epoch.missed();
+                self.clear();
+            }
             Heard::Deaf => self.epoch.set_hearing(false),
             Heard::Hearing => {
                 self.epoch.set_hearing(true);
-                self.leases.clear();
-                self.memory.clear_stored();
+                self.clear();
             }
         }
+    }
+
+    /// Ends what was leased and filled beside the store: a change of it may not have been heard.
+    fn clear(&self) {
+        self.leases.clear();
+        self.memory.clear_stored();
     }
 
     fn ears(&self, space: &str) -> Vec<Arc<dyn Overtaken>> {
@@ -63,13 +75,13 @@ impl Hearing {
 }
 
 impl<V: Send + Sync + 'static> Overtaken for Inner<V> {
-    fn overtake(&self, id: &str) {
-        Self::overtake(self, id);
+    fn overtake(&self, id: &str, kind: Kind) {
+        Self::overtake(self, id, kind);
     }
 }
 
 impl Overtaken for Outage {
-    fn overtake(&self, id: &str) {
+    fn overtake(&self, id: &str, _: Kind) {
         Self::overtake(self, id);
     }
 }

@@ -21,12 +21,13 @@ use super::{
     waits::Waits,
 };
 use crate::{
+    bus::Kind,
     clock::Moment,
     codec::Codec,
     context::Context,
     key::{Name, encode},
     observe::{Event, FillOutcome},
-    sync::atomic::AtomicU64,
+    sync::{Mutex, atomic::AtomicU64},
 };
 
 /// What all caches of a `Forebay` share.
@@ -54,7 +55,12 @@ pub(crate) struct Inner<V> {
     pub(crate) counts: Counts,
     /// The mean size of the space's entries, smoothed: what a running load is expected to bring.
     pub(crate) mean_bytes: AtomicU64,
+    /// When the log last spoke of an entry that cannot be read.
+    warned: Mutex<Option<Moment>>,
 }
+
+/// A change of a shape makes thousands of entries unreadable.
+const BETWEEN_WARNINGS: Duration = Duration::from_secs(60);
 
 impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) fn new(
@@ -71,6 +77,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             flights: Flights::new(),
             counts: Counts::default(),
             mean_bytes: AtomicU64::new(0),
+            warned: Mutex::default(),
             name,
             space,
             options,
@@ -179,11 +186,14 @@ impl<V: Send + Sync + 'static> Inner<V> {
         });
     }
 
-    /// Drops `key` from this process and overtakes what is under way for it.
-    pub(crate) fn overtake(&self, key: &str) {
+    /// Overtakes what is under way for `key`, and takes its value out of use in this process.
+    pub(crate) fn overtake(&self, key: &str, kind: Kind) {
         // Fences first: what passes one afterwards would not be found by the removal.
         self.flights.detach(key);
-        self.forget(key);
+        match kind {
+            Kind::Gone => self.forget(key),
+            Kind::Aged => self.shared.memory.age(self.space, key, self.now()),
+        }
     }
 
     /// Drops `key` from process memory.
@@ -193,6 +203,12 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
     pub(crate) fn unreadable(&self, reason: &'static str) {
         self.record(Event::Unreadable { space: self.name.as_str(), reason });
+        let now = self.now();
+        let mut warned = self.warned.lock();
+        if warned.is_none_or(|warned| now.since(warned) >= BETWEEN_WARNINGS) {
+            *warned = Some(now);
+            tracing::warn!(space = %self.name, reason, "a stored entry cannot be read and is loaded anew");
+        }
     }
 
     pub(crate) fn filled(&self, outcome: FillOutcome) {

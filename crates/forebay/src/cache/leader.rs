@@ -115,7 +115,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// Has the value loaded by a flight of its own that plain readers do not join; one at a time.
-    fn refresh_behind(&mut self, stale: Entry<V>, sent: Arrival) {
+    pub(super) fn refresh_behind(&mut self, stale: Entry<V>, sent: Arrival) {
         let inner = &self.inner;
         let Some(goal) = self.goal.take() else { return };
         if let Some(flight) = inner.flights.refresh(&self.id.key, || inner.new_flight(false, false)) {
@@ -126,7 +126,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
-    async fn acquire(&mut self, mut reject: Reject) -> Outcome<V> {
+    pub(super) async fn acquire(&mut self, mut reject: Reject) -> Outcome<V> {
         if let Some(retry_after) = self.refused() {
             return self.fail(Failure::Elsewhere(retry_after)).await;
         }
@@ -136,7 +136,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
         loop {
             let sent = inner.flights.depart();
             match self.ask(reject, queue.is_listening()).await {
-                Err(Unavailable) => return self.go_on_alone(sent).await,
+                // What memory had, a read has answered for: it is no last resort any more.
+                Err(Unavailable) => return self.load_alone(Alone::Locally).await,
                 Ok(Asked::Entry(stored)) => match self.open(Some(stored)) {
                     Found::Usable(answer) => return Outcome::Read { answer, sent, waited },
                     // The store has it for fresh: asked again in the same way, it would say so again.
@@ -188,7 +189,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// Whether the flight is to run a loader, rather than hand out the lease.
-    fn loads(&self) -> bool {
+    pub(super) fn loads(&self) -> bool {
         matches!(self.goal, Some(Goal::Load { .. }))
     }
 
@@ -207,46 +208,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         Request { token, life, reject, stale, listening, local_will_do: !self.loads() }
     }
 
-    /// Goes on although nothing could be read. A look-up may still get a lease that is this process's alone.
-    async fn go_without(&mut self, sent: Arrival) -> Outcome<V> {
-        match self.remembered(sent) {
-            Some(outcome) => outcome,
-            None if self.loads() => self.load_alone(Alone::Locally).await,
-            None => self.acquire(Reject::Nothing).await,
-        }
-    }
-
-    /// Goes on without a lease.
-    async fn go_on_alone(&mut self, sent: Arrival) -> Outcome<V> {
-        match self.remembered(sent) {
-            Some(outcome) => outcome,
-            None => self.load_alone(Alone::Locally).await,
-        }
-    }
-
-    /// What process memory still has for those who can use it, while the store cannot be asked: also what it
-    /// does not trust, and what it would ask for again. A stale value is offered only.
-    fn remembered(&mut self, sent: Arrival) -> Option<Outcome<V>> {
-        if self.fresh || self.behind {
-            return None;
-        }
-        match self.inner.last_resort(&self.id.key)? {
-            Answer::Present(entry) if entry.is_stale() => {
-                self.flight.offer(entry.clone(), sent);
-                if self.inner.options.refresh != Refresh::Stale {
-                    return None;
-                }
-                if self.loads() {
-                    self.refresh_behind(entry.clone(), sent);
-                }
-                Some(Outcome::Read { answer: Answer::Present(entry), sent, waited: false })
-            }
-            Answer::Absent if !self.takes_absence() => None,
-            answer => Some(Outcome::Read { answer, sent, waited: false }),
-        }
-    }
-
-    fn takes_absence(&self) -> bool {
+    pub(super) fn takes_absence(&self) -> bool {
         !matches!(self.goal, Some(Goal::Load { absence: false, .. }))
     }
 

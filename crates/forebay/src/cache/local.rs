@@ -77,6 +77,16 @@ pub(crate) struct Meta {
 }
 
 impl Local {
+    /// Ends the fresh life. Whether there is a stale one.
+    fn age(&mut self, now: Moment) -> bool {
+        self.until = Moment::default();
+        let Some(meta) = &mut self.meta else { return false };
+        let stale_life = meta.kept_until.since(meta.fresh_until);
+        meta.fresh_until = meta.fresh_until.min(now);
+        meta.kept_until = meta.kept_until.min(now.after(stale_life));
+        !stale_life.is_zero()
+    }
+
     fn kept_until(&self) -> Moment {
         self.meta.as_ref().map_or(self.until, |meta| meta.kept_until)
     }
@@ -143,6 +153,14 @@ impl Memory {
 
     pub(crate) fn remove(&self, space: Space, id: &str) {
         self.values.remove(space, id);
+    }
+
+    /// Leaves the value of `id` its stale life only, for while the store cannot be asked.
+    pub(crate) fn age(&self, space: Space, id: &str, now: Moment) {
+        match self.store {
+            Store::Inside => self.remove(space, id),
+            Store::Outside => self.values.keep_if(space, id, |local| local.age(now)),
+        }
     }
 
     /// What the memory store holds for `id`, ended or not.

@@ -9,6 +9,7 @@
 //! | how callers read, or load by themselves | `read`, `lookup`, `lease` |
 //! | where values are | `local` (`slots`) in the process, `backend` and `memory` in the store, `envelope` on the way |
 
+mod alone;
 mod backend;
 mod breaker;
 mod builder;
@@ -49,7 +50,6 @@ mod seal;
 mod site;
 mod slots;
 mod stats;
-mod takeback;
 #[cfg(all(test, not(forebay_shuttle)))]
 mod tests;
 mod token;

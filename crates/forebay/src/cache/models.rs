@@ -21,7 +21,7 @@ use super::{
     token::Token,
     verdict::{Answer, Outcome, Patience, Seat, Verdict},
 };
-use crate::{clock::Clock, codec::Raw};
+use crate::{bus::Kind, clock::Clock, codec::Raw};
 
 const RUNS: usize = 5_000;
 
@@ -100,7 +100,7 @@ fn what_was_overtaken_never_stays_in_process_memory() {
         let (flight, _) = board(&inner);
         let filler = inner.clone();
         let fill = thread::spawn(move || filler.memorize("a", &flight.fence, &opened()));
-        inner.overtake("a");
+        inner.overtake("a", Kind::Gone);
         fill.join().unwrap();
         assert!(inner.recall("a").is_none());
     });
@@ -148,7 +148,7 @@ fn who_comes_after_an_invalidation_is_never_served_by_a_load_from_before() {
             leader.flights.end("a", &flight);
             flight.finish(Outcome::Loaded { accepted });
         });
-        inner.overtake("a");
+        inner.overtake("a", Kind::Gone);
         let seat = seat(&inner, false);
         assert!(inner.recall("a").is_none());
         let (flight, leads) = board(&inner);
@@ -167,7 +167,7 @@ fn who_comes_during_a_load_is_served_only_if_that_load_is_accepted() {
         let late = seat(&inner, false);
         assert!(flight.board(false));
         let changer = inner.clone();
-        let change = thread::spawn(move || changer.overtake("a"));
+        let change = thread::spawn(move || changer.overtake("a", Kind::Gone));
         flight.loaded(answer());
         let accepted = flight.is_attached().then(|| inner.flights.depart());
         flight.finish(Outcome::Loaded { accepted });

@@ -2,10 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
-use futures::future::BoxFuture;
-
 use super::{
-    backend::{Backend, Budget, Change, Leased, Request, Settle, Stored, Unavailable},
+    backend::{Answer, Backend, Budget, Change, Leased, Request, Settle, Stored, Unavailable},
     deferred::{Deferred, Distant},
     memory::MemoryBackend,
     token::Token,
@@ -19,7 +17,8 @@ pub(crate) struct Outage {
     /// Holds what is leased and filled meanwhile; empty again once invalidations are heard.
     pub(crate) locally: MemoryBackend,
     /// Keeps the tasks of the store going for as long as the cache exists.
-    pub(crate) _anchor: Arc<dyn fmt::Debug + Send + Sync>,
+    #[expect(dead_code, reason = "held for its drop")]
+    pub(crate) keeps: Arc<dyn fmt::Debug + Send + Sync>,
 }
 
 impl Outage {
@@ -28,8 +27,20 @@ impl Outage {
         self.locally.make(id, &Change::Invalidate);
     }
 
-    fn ask<T>(&self, id: &str, question: impl FnOnce() -> T) -> Result<T, Unavailable> {
-        if self.deferred.holds(self.remote.space(), id) { Err(Unavailable) } else { Ok(question()) }
+    /// What the store answers, unless a change of `id` waits for it.
+    async fn ask<T>(&self, id: &str, question: Answer<'_, T>) -> Result<T, Unavailable> {
+        if self.deferred.holds(self.remote.space(), id) { Err(Unavailable) } else { question.await }
+    }
+
+    /// An entry that the store answers, unless the server has become another one meanwhile.
+    async fn known<T>(
+        &self,
+        question: impl Future<Output = Result<T, Unavailable>>,
+        is_entry: impl Fn(&T) -> bool,
+    ) -> Result<T, Unavailable> {
+        let server = self.deferred.server();
+        let answer = question.await?;
+        if is_entry(&answer) && self.deferred.server() != server { Err(Unavailable) } else { Ok(answer) }
     }
 }
 
@@ -38,29 +49,20 @@ impl Backend for Outage {
         self.remote.budget()
     }
 
-    fn read<'a>(
-        &'a self,
-        id: &'a str,
-        budget: &'a mut Budget,
-    ) -> BoxFuture<'a, Result<Option<Stored>, Unavailable>> {
-        Box::pin(async move { self.ask(id, || self.remote.read(id, budget))?.await })
+    fn read<'a>(&'a self, id: &'a str, budget: &'a mut Budget) -> Answer<'a, Option<Stored>> {
+        let question = self.ask(id, self.remote.read(id, budget));
+        Box::pin(self.known(question, Option::is_some))
     }
 
-    fn lease<'a>(
-        &'a self,
-        id: &'a str,
-        request: Request,
-        budget: &'a mut Budget,
-    ) -> BoxFuture<'a, Result<Leased, Unavailable>> {
+    fn lease<'a>(&'a self, id: &'a str, request: Request, budget: &'a mut Budget) -> Answer<'a, Leased> {
         Box::pin(async move {
-            let asked = match self.ask(id, || self.remote.lease(id, request.clone(), budget)) {
-                Ok(asked) => asked.await,
-                Err(Unavailable) => Err(Unavailable),
-            };
+            let question = self.ask(id, self.remote.lease(id, request.clone(), budget));
+            let asked = self.known(question, |leased| matches!(leased, Leased::Entry(_))).await;
             if asked.is_ok() || !request.local_will_do {
                 return asked;
             }
-            let request = Request { token: request.token.local(), ..request };
+            // Its end is told by this process, which hears itself also while it hears nobody else.
+            let request = Request { token: request.token.local(), listening: true, ..request };
             Ok(match self.locally.lease(id, request, &mut self.locally.budget()).await? {
                 Leased::Granted { .. } => Leased::GrantedLocally,
                 other => other,
@@ -68,21 +70,14 @@ impl Backend for Outage {
         })
     }
 
-    fn settle<'a>(
-        &'a self,
-        id: &'a str,
-        token: Token,
-        step: Settle,
-    ) -> BoxFuture<'a, Result<bool, Unavailable>> {
-        Box::pin(async move {
-            if token.is_local() {
-                return self.locally.settle(id, token, step).await;
-            }
-            self.ask(id, || self.remote.settle(id, token, step))?.await
-        })
+    fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {
+        match token.is_local() {
+            true => self.locally.settle(id, token, step),
+            false => Box::pin(self.ask(id, self.remote.settle(id, token, step))),
+        }
     }
 
-    fn change<'a>(&'a self, id: &'a str, change: Change) -> BoxFuture<'a, Result<(), Unavailable>> {
+    fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
         Box::pin(async move {
             self.overtake(id);
             let mark = self.deferred.mark();

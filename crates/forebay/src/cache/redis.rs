@@ -1,45 +1,32 @@
 //! The store that processes share: one script per operation, so that each is atomic as a whole.
 
-use std::{sync::LazyLock, time::Duration};
+mod scripts;
+mod sweep;
+mod takeback;
+
+use std::time::Duration;
 
 use bytes::Bytes;
-use futures::{
-    future::BoxFuture,
-    stream::{self, StreamExt, TryStreamExt},
-};
 
+use self::{
+    scripts::{EXPIRE, FILL, INVALIDATE, LEASE, NOTE, RELEASE, RENEW},
+    takeback::Takeback,
+};
 use super::{
-    backend::{Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored, Unavailable},
+    backend::{Answer, Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored, Unavailable},
     deferred::Distant,
     slots::Space,
-    takeback::{RELEASE, Takeback},
     token::Token,
 };
 use crate::{
     bus::{Bus, Kind},
     key::{Keys, Name, generations},
-    redis::{Primary, Redis, Reply, Request as Question, Road, Script, Unusable},
+    redis::{Redis, Reply, Request as Question, Road, Script, Unusable},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 /// What is larger takes a connection of its own.
 const LARGE: usize = 64 << 10;
-
-/// How many entries of a space are invalidated at a time.
-const AT_A_TIME: usize = 64;
-
-macro_rules! script {
-    ($file:literal) => {
-        LazyLock::new(|| Script::new(include_str!(concat!("redis/", $file, ".lua"))))
-    };
-}
-
-static LEASE: LazyLock<Script> = script!("lease");
-static FILL: LazyLock<Script> = script!("fill");
-static RENEW: LazyLock<Script> = script!("renew");
-static NOTE: LazyLock<Script> = script!("note");
-static INVALIDATE: LazyLock<Script> = script!("invalidate");
-static EXPIRE: LazyLock<Script> = script!("expire");
 
 /// One space in Redis.
 #[derive(Debug)]
@@ -63,38 +50,8 @@ impl RedisBackend {
         Self { name, version, space, keys, redis, bus, invalidations, wakes, mean }
     }
 
-    /// Invalidates every entry of the space, and every load, found by their keys.
-    async fn sweep(&self) -> Result<(), Unavailable> {
-        for version in generations(self.version) {
-            for pattern in self.pair_of(version, "*") {
-                for primary in self.redis.primaries() {
-                    self.sweep_at(&primary, &pattern).await?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    async fn sweep_at(&self, primary: &Primary, pattern: &str) -> Result<(), Unavailable> {
-        let mut cursor = 0;
-        loop {
-            let mut page = primary.call(Question::Scan { cursor, pattern }).await?.into_list();
-            let keys = page.pop().map(Reply::into_list).unwrap_or_default();
-            let changes = stream::iter(keys.iter().filter_map(Reply::text)).map(Ok);
-            let invalidate = async |key: &str| {
-                let id = key.split_once('{').and_then(|(_, id)| id.strip_suffix('}'));
-                self.change(id.unwrap_or_default(), Change::Invalidate).await
-            };
-            changes.try_for_each_concurrent(AT_A_TIME, invalidate).await?;
-            cursor = page.pop().and_then(|next| next.text()?.parse().ok()).unwrap_or(0);
-            if cursor == 0 {
-                return Ok(());
-            }
-        }
-    }
-
     async fn read(&self, id: &str, budget: &mut Budget) -> Result<Option<Stored>, Unavailable> {
-        let road = if self.mean.load(Relaxed) > LARGE { Road::Large } else { Road::Usual };
+        let road = self.road();
         let key = self.keys.value(&self.name, self.version, id);
         let answer = self.spend(budget, Question::Read(&key), road).await?;
         let mut parts = answer.into_list().into_iter();
@@ -121,7 +78,7 @@ impl RedisBackend {
     }
 
     async fn lease(&self, id: &str, request: Request, budget: &mut Budget) -> Result<Leased, Unavailable> {
-        let road = if self.mean.load(Relaxed) > LARGE { Road::Large } else { Road::Usual };
+        let road = self.road();
         let (token, life) = (request.token.to_string(), millis(request.life));
         let (stale, entry);
         let reject: &[u8] = match request.reject {
@@ -181,11 +138,15 @@ impl RedisBackend {
             Settle::Discard | Settle::Release => String::new(),
         };
         let life = life.as_bytes();
-        let large = matches!(&step, Settle::Fill { bytes, .. } if bytes.len() > LARGE);
-        if let Settle::Fill { bytes, .. } = &step {
-            self.weigh(bytes.len());
-        }
-        let road = if large { Road::Large } else { Road::Usual };
+        let road = match &step {
+            Settle::Fill { bytes, .. } => {
+                self.weigh(bytes.len());
+                if bytes.len() > LARGE { Road::Large } else { Road::Usual }
+            }
+            // Not past its request, where that is still on its way.
+            Settle::Release => self.road(),
+            _ => Road::Usual,
+        };
         let (script, arguments): (&Script, &[&[u8]]) = match &step {
             Settle::Fill { bytes, .. } => (&FILL, &[token, life, bytes, wakes]),
             Settle::Renew(_) => (&RENEW, &[token, life]),
@@ -198,10 +159,8 @@ impl RedisBackend {
     }
 
     async fn change(&self, id: &str, change: Change) -> Result<(), Unavailable> {
-        let (kind, script) = match change {
-            Change::Expire => (Kind::Aged, &EXPIRE),
-            Change::Invalidate | Change::Claim(..) => (Kind::Gone, &INVALIDATE),
-        };
+        let kind = change.kind();
+        let script = if kind == Kind::Aged { &EXPIRE } else { &INVALIDATE };
         let (token, life) = match change {
             Change::Claim(token, life) => (token.to_string(), millis(life)),
             Change::Invalidate | Change::Expire => (String::new(), String::new()),
@@ -241,6 +200,11 @@ impl RedisBackend {
         Ok(self.redis.call(run, road, self.redis.budget(road)).await?)
     }
 
+    /// The connection for what is likely to bring the value.
+    fn road(&self) -> Road {
+        if self.mean.load(Relaxed) > LARGE { Road::Large } else { Road::Usual }
+    }
+
     fn pair(&self, id: &str) -> [String; 2] {
         self.pair_of(self.version, id)
     }
@@ -276,33 +240,19 @@ impl Backend for RedisBackend {
         Budget(self.redis.span(Road::Large))
     }
 
-    fn read<'a>(
-        &'a self,
-        id: &'a str,
-        budget: &'a mut Budget,
-    ) -> BoxFuture<'a, Result<Option<Stored>, Unavailable>> {
+    fn read<'a>(&'a self, id: &'a str, budget: &'a mut Budget) -> Answer<'a, Option<Stored>> {
         Box::pin(self.read(id, budget))
     }
 
-    fn lease<'a>(
-        &'a self,
-        id: &'a str,
-        request: Request,
-        budget: &'a mut Budget,
-    ) -> BoxFuture<'a, Result<Leased, Unavailable>> {
+    fn lease<'a>(&'a self, id: &'a str, request: Request, budget: &'a mut Budget) -> Answer<'a, Leased> {
         Box::pin(self.lease(id, request, budget))
     }
 
-    fn settle<'a>(
-        &'a self,
-        id: &'a str,
-        token: Token,
-        step: Settle,
-    ) -> BoxFuture<'a, Result<bool, Unavailable>> {
+    fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {
         Box::pin(self.settle(id, token, step))
     }
 
-    fn change<'a>(&'a self, id: &'a str, change: Change) -> BoxFuture<'a, Result<(), Unavailable>> {
+    fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
         Box::pin(self.change(id, change))
     }
 
@@ -316,7 +266,7 @@ impl Distant for RedisBackend {
         self.space
     }
 
-    fn sweep(&self) -> BoxFuture<'_, Result<(), Unavailable>> {
+    fn sweep(&self) -> Answer<'_, ()> {
         Box::pin(self.sweep())
     }
 }

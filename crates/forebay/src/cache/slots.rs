@@ -1,11 +1,14 @@
 //! A bounded map from ids of all spaces to what one level keeps of them.
 
-use std::hash::{Hash, Hasher};
+use std::{
+    hash::{Hash, Hasher},
+    time::Duration,
+};
 
 use equivalent::Equivalent;
 use quick_cache::{
     DefaultHashBuilder, OptionsBuilder, Weighter,
-    sync::{Cache, DefaultLifecycle},
+    sync::{Cache, DefaultLifecycle, EntryAction},
 };
 
 /// What an entry weighs besides its value and its key.
@@ -63,6 +66,21 @@ impl<T: Weigh> Slots<T> {
 
     pub(crate) fn remove(&self, space: Space, id: &str) {
         self.0.remove(&Name { space, id });
+    }
+
+    /// Lets `change` change the value in its place, if there is one, and removes it unless that answers `true`:
+    /// one step, so that nothing comes back which is removed at the same time.
+    pub(crate) fn keep_if(&self, space: Space, id: &str, change: impl FnOnce(&mut T) -> bool) {
+        if !self.0.contains_key(&Name { space, id }) {
+            return;
+        }
+        let key = Key { space, id: id.into() };
+        let act = |_: &Key, value: &mut T| match change(value) {
+            true => EntryAction::Retain(()),
+            false => EntryAction::Remove,
+        };
+        // Where the value has gone meanwhile, nothing is put in its place.
+        drop(self.0.entry(&key, Some(Duration::ZERO), act));
     }
 
     pub(crate) fn retain(&self, keep: impl Fn(&T) -> bool) {

@@ -13,6 +13,7 @@ use super::{
     token::Token,
 };
 use crate::{
+    bus::Kind,
     error::{Error, ErrorKind},
     observe::Event,
 };
@@ -38,7 +39,7 @@ pub enum Put {
 impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) async fn change(self: &Arc<Self>, id: &str, change: Change) -> Invalidated {
         let (inner, key) = (self.clone(), Id::new(id).key);
-        self.overtake(&key);
+        self.overtake(&key, change.kind());
         self.in_own_task(move || {
             let (inner, key, change) = (inner.clone(), key.clone(), change.clone());
             async move {
@@ -86,7 +87,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
     async fn put_sealed(self: &Arc<Self>, id: &str, sealed: Sealed) -> Put {
         let (inner, key) = (self.clone(), Id::new(id).key);
         let token = Token::roll(&self.shared.context.dice);
-        self.overtake(&key);
+        self.overtake(&key, Kind::Gone);
         self.in_own_task(move || {
             let (inner, key, sealed) = (inner.clone(), key.clone(), sealed.clone());
             async move { inner.put_behind(&key, token, sealed).await }
@@ -100,15 +101,16 @@ impl<V: Send + Sync + 'static> Inner<V> {
         }
         // A refusal means that a later change came in between, as if it had come right behind this put.
         let put = self.backend.settle(key, token, sealed.into_fill()).await;
-        self.overtake(key);
+        self.overtake(key, Kind::Gone);
         put.map_or(Put::Deferred, |_| Put::Stored)
     }
 
     /// Changes the store behind the first act of a change on this process, and does the second: what was read
     /// before the store's answer may be from before the change.
     async fn change_behind(&self, key: &str, change: Change) -> Result<(), Unavailable> {
+        let kind = change.kind();
         let changed = self.backend.change(key, change).await;
-        self.overtake(key);
+        self.overtake(key, kind);
         self.record(Event::Changed { space: self.name.as_str() });
         changed
     }

@@ -125,15 +125,7 @@ impl Builder {
             let why = "a Forebay is built inside a Tokio runtime with timers, which then runs its tasks";
             return Err(Error::new(ErrorKind::Config, why));
         };
-        if self.local_bytes < 64 << 10 {
-            return Err(Error::new(ErrorKind::Config, "local_bytes is below 64 KiB; 64 MiB is the default"));
-        }
-        if self.redis_budget < Duration::from_millis(1) {
-            return Err(Error::new(ErrorKind::Config, "redis_budget is below 1 ms; 50 ms is the default"));
-        }
-        if self.outage_concurrency == 0 {
-            return Err(Error::new(ErrorKind::Config, "outage_concurrency is 0; at least one load must run"));
-        }
+        self.check(address.is_some())?;
         let own_clock = self.clock.is_some();
         let clock = self.clock.unwrap_or_else(Clock::real);
         let context = Context {
@@ -155,6 +147,24 @@ impl Builder {
             }
         };
         Ok(Forebay { store })
+    }
+
+    /// Refuses settings that could not work, by name and with the remedy.
+    fn check(&self, remote: bool) -> Result<(), Error> {
+        let short = Duration::from_millis(1);
+        let rules = [
+            (self.local_bytes < 64 << 10, "local_bytes is below 64 KiB; 64 MiB is the default"),
+            (self.redis_budget < short, "redis_budget is below 1 ms; 50 ms is the default"),
+            (self.outage_concurrency == 0, "outage_concurrency is 0; at least one load must run"),
+            (
+                remote && self.faults.is_some(),
+                "faults are for the memory store; put a testing::Proxy before Redis",
+            ),
+        ];
+        match rules.into_iter().find(|(broken, _)| *broken) {
+            Some((_, why)) => Err(Error::new(ErrorKind::Config, why)),
+            None => Ok(()),
+        }
     }
 
     /// Where Redis is, unless the memory store is asked for: by this builder, or for the whole process.

@@ -107,7 +107,7 @@ impl Site for Local {
             locally: self.store(name, self.shared.memory.space(), options.version, meanwhile),
             remote: Arc::new(Faulty { store, faults: outside.faults.clone(), clock }),
             deferred: outside.deferred.clone(),
-            _anchor: outside.anchor.clone(),
+            keeps: outside.anchor.clone(),
         })
     }
 

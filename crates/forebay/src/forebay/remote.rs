@@ -23,8 +23,8 @@ use crate::{
     wake::Wake,
 };
 
-/// How long closing may take in all: there is nothing left to wait for.
-const CLOSING: Duration = Duration::from_millis(100);
+/// How long the farewell and the closing may take beyond the budget: nobody waits for anything any more.
+const CLOSING: Duration = Duration::from_millis(50);
 
 /// Everything in Redis, with a level of it in this process.
 pub(super) struct Remote {
@@ -60,7 +60,8 @@ impl Remote {
         let (epoch, leases) = (Arc::new(Epoch::deaf()), Arc::new(Leases::new(context.clock.clone())));
         let memory = Arc::new(Memory::new(local_bytes, Store::Outside));
         let deferred = Arc::new(Deferred::new(clock.clone()));
-        let hooks = Told { deferred: Arc::downgrade(&deferred), wake: context.wake.clone() };
+        let hooks =
+            Told { deferred: Arc::downgrade(&deferred), epoch: epoch.clone(), wake: context.wake.clone() };
         let redis = Redis::open(address, budget, clock, context.dice.clone(), tasks.clone(), Arc::new(hooks));
         let hearing = Arc::new(Hearing::new(epoch.clone(), leases.clone(), memory.clone()));
         let heard = hearing.clone();
@@ -112,7 +113,7 @@ impl Remote {
         let Context { tasks, clock: own, .. } = &self.shared.context;
         let ended = tasks.shut_down(own, budget).await;
         let drained = clock.timeout(until.since(clock.now()), self.deferred.drain()).await.is_some();
-        self.bus.leave().await;
+        clock.timeout(CLOSING, self.bus.leave()).await;
         ended & drained & self.redis.close(CLOSING).await
     }
 }
@@ -148,7 +149,7 @@ impl Site for Remote {
                 clock: context.clock.clone(),
                 wake: context.wake.clone(),
             },
-            _anchor: self.anchor.clone(),
+            keeps: self.anchor.clone(),
         });
         let hears: Weak<dyn Overtaken> = Arc::<Outage>::downgrade(&outage);
         self.hearing.add(name, hears);
@@ -163,6 +164,7 @@ impl Site for Remote {
 /// Who hears how Redis is.
 struct Told {
     deferred: Weak<Deferred>,
+    epoch: Arc<Epoch>,
     wake: Wake,
 }
 
@@ -171,6 +173,7 @@ impl Hooks for Told {
         if let Some(deferred) = self.deferred.upgrade() {
             deferred.replay();
         }
+        self.epoch.missed();
     }
 
     /// Nobody is to wait for a wake that may never come.

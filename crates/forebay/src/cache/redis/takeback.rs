@@ -1,11 +1,12 @@
 //! Takes back a lease whose request was not answered: it may have been granted, or may be yet.
 
 use std::{
-    sync::{LazyLock, atomic::AtomicUsize, atomic::Ordering::SeqCst},
+    sync::atomic::{AtomicUsize, Ordering::SeqCst},
     time::Duration,
 };
 
-use crate::redis::{Redis, Request, Road, Script};
+use super::scripts::RELEASE;
+use crate::redis::{Redis, Request, Road};
 
 /// Beyond so many at a time, leases are left to end by themselves.
 const MOST: usize = 1024;
@@ -16,10 +17,10 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// For so long after an answer the request may still arrive, by a connection that was given up.
 const BELATED: Duration = Duration::from_secs(1);
 
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// A lease ends by itself, if only later.
+const AT_MOST: Duration = Duration::from_secs(60);
 
-pub(super) static RELEASE: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("redis/release.lua")));
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// What it takes to give one lease back.
 pub(super) struct Takeback {
@@ -30,7 +31,7 @@ pub(super) struct Takeback {
 }
 
 impl Takeback {
-    /// Begins to take the lease back: until the store has answered, and once more a little later.
+    /// Begins to take the lease back: until the store has answered, a minute at most, and once more a little later.
     pub(super) fn begin(self) {
         let running = Running::enter();
         if running.is_one_of(MOST) {
@@ -43,7 +44,11 @@ impl Takeback {
     }
 
     async fn run(&self) {
+        let until = self.redis.clock().now().after(AT_MOST);
         while !self.attempt().await {
+            if self.redis.clock().now() >= until {
+                return;
+            }
             self.redis.clock().sleep(PAUSE).await;
         }
         self.redis.clock().sleep(BELATED).await;
