@@ -17,7 +17,10 @@ pub(crate) enum Store {
 
 impl Store {
     pub(super) fn choose(flags: &Flags, file: &File) -> Result<Self, ConfigError> {
+        // The library takes this variable for the whole process, whatever the flag says.
+        let forced = std::env::var_os("FOREBAY_STORE").is_some_and(|store| store == "memory");
         match (flags.store.as_deref(), Self::named(flags, file)) {
+            _ if forced => Ok(Self::Memory),
             (Some("memory"), _) | (None, None) => Ok(Self::Memory),
             (Some("redis") | None, Some(redis)) => Ok(redis),
             (Some("redis"), None) => {
