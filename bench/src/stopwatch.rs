@@ -9,3 +9,18 @@ pub(crate) fn time(work: impl FnOnce()) -> Duration {
     work();
     began.elapsed()
 }
+
+/// Started once, read often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    #[expect(clippy::disallowed_methods, reason = "the one place where the clock is read")]
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}

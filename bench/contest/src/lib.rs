@@ -68,6 +68,15 @@ pub trait Coalesce {
     fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, Arc<Payload>>;
 }
 
+/// One of several processes over one Redis.
+pub trait Shared: Sync {
+    /// The name in the tables.
+    fn name(&self) -> &'static str;
+
+    /// One caller's read of `key`, which asks `origin` if need be. Whether there was a value.
+    fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, bool>;
+}
+
 /// The output of a future that never waits, for no more than the price of polling it.
 ///
 /// # Panics

@@ -1,11 +1,15 @@
 //! Forebay on its memory store, as its users build it.
 
+mod shared;
+
 use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc};
 
 use contest::{Coalesce, Hit, Hold, LIFE, Origin, Payload, at_once, payload};
 use forebay::{Forebay, cache::Cache};
 use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
+
+pub use self::shared::OverRedis;
 
 const NAME: &str = "Forebay `get_or_load`";
 

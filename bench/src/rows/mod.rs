@@ -2,6 +2,8 @@
 
 mod hit;
 mod memory;
+mod outage;
+mod processes;
 mod stampede;
 
 use anyhow::Result;
@@ -15,10 +17,12 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the report.
-pub(crate) const ALL: [Row; 3] = [
+pub(crate) const ALL: [Row; 5] = [
     Row { name: hit::ROW, run: hit::run },
     Row { name: memory::ROW, run: memory::run },
     Row { name: stampede::ROW, run: stampede::run },
+    Row { name: processes::ROW, run: processes::run },
+    Row { name: outage::ROW, run: outage::run },
 ];
 
 /// How much is measured.
