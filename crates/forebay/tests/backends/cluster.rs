@@ -1,6 +1,6 @@
 //! Stamps every case for a cluster of Redis.
 
-use std::sync::Weak;
+use std::{sync::Weak, time::Duration};
 
 use forebay_rig::{Cluster, Redis};
 
@@ -10,6 +10,9 @@ use crate::{
 };
 
 impl Servers for Cluster {
+    // From node to node, and from there to who listens.
+    const MOMENT: Duration = Duration::from_millis(4);
+
     fn start() -> Self {
         Self::start()
     }

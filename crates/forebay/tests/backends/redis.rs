@@ -13,6 +13,8 @@ use crate::{
 };
 
 impl Servers for Redis {
+    const MOMENT: Duration = Duration::from_micros(200);
+
     fn start() -> Self {
         Self::start()
     }

@@ -20,6 +20,9 @@ use crate::{rig::Rig, scripts};
 
 /// Servers under test.
 pub(crate) trait Servers: Sized + 'static {
+    /// How long a message may be on its way from any of them.
+    const MOMENT: Duration;
+
     fn start() -> Self;
     fn url(&self) -> String;
     fn nodes(&self) -> &[Redis];
@@ -134,7 +137,7 @@ impl<S: Servers> Rig for ServerRig<S> {
     /// Messages of the server are not counted as they come: they get a moment.
     async fn settle(&self) {
         self.quiesce().await;
-        tokio::time::sleep(Duration::from_micros(200)).await;
+        tokio::time::sleep(S::MOMENT).await;
         self.quiesce().await;
         self.age(Duration::ZERO);
     }
