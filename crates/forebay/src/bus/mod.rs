@@ -24,7 +24,7 @@ use self::{
     numbers::Numbers,
 };
 use crate::{
-    clock::{Moment, TICK},
+    clock::{Clock, Moment, TICK},
     dice::Dice,
     redis::{Redis, Request, Road, Signal},
     sync::{
@@ -84,7 +84,7 @@ pub(crate) struct Figures {
 impl Bus {
     /// Begins to hear, and to say that it lives. `ear` must be quick.
     pub(crate) fn open(
-        redis: Redis,
+        redis: &Redis,
         channel: String,
         dice: &Dice,
         tasks: &Tasks,
@@ -109,8 +109,9 @@ impl Bus {
                 Inner::signal(&bus, signal);
             }
         });
-        tasks.spawn(live(Arc::downgrade(&bus.0), redis.clone(), tasks.clone()));
-        tasks.spawn(watch(Arc::downgrade(&bus.0), redis, tasks.clone()));
+        let clock = redis.clock().clone();
+        tasks.spawn(live(Arc::downgrade(&bus.0), clock.clone(), tasks.clone()));
+        tasks.spawn(watch(Arc::downgrade(&bus.0), clock, tasks.clone()));
         bus
     }
 
@@ -253,9 +254,7 @@ impl Inner {
 }
 
 /// Says now and then that this process lives, for as long as there is a bus.
-async fn live(bus: Weak<Inner>, redis: Redis, tasks: Tasks) {
-    let clock = redis.clock().clone();
-    drop(redis);
+async fn live(bus: Weak<Inner>, clock: Clock, tasks: Tasks) {
     loop {
         match bus.upgrade() {
             Some(bus) => bus.beat().await,
@@ -269,9 +268,7 @@ async fn live(bus: Weak<Inner>, redis: Redis, tasks: Tasks) {
 }
 
 /// Finds what was missed, for as long as there is a bus.
-async fn watch(bus: Weak<Inner>, redis: Redis, tasks: Tasks) {
-    let clock = redis.clock().clone();
-    drop(redis);
+async fn watch(bus: Weak<Inner>, clock: Clock, tasks: Tasks) {
     loop {
         let Some(next) = bus.upgrade().map(|bus| bus.check()) else { return };
         // What is heard meanwhile may be due earlier than what was known.

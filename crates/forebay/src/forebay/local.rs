@@ -28,6 +28,8 @@ pub(super) struct Local {
 struct Outside {
     faults: Faults,
     deferred: Arc<Deferred>,
+    /// Those of this process alone.
+    leases: Arc<Leases>,
     anchor: Arc<Anchor>,
 }
 
@@ -51,17 +53,12 @@ impl Local {
                 context,
             },
         };
-        sweep(&local.shared.context, &local.shared.memory, &local.leases);
+        for leases in local.outside.iter().map(|outside| &outside.leases).chain([&local.leases]) {
+            sweep(&local.shared.context, &local.shared.memory, leases);
+        }
         local
     }
 
-    pub(super) async fn shut_down(&self, budget: Duration) -> bool {
-        let Context { tasks, clock, .. } = &self.shared.context;
-        tasks.shut_down(clock, budget).await
-    }
-}
-
-impl Local {
     fn store(&self, name: &Name, space: Space, version: u32, leases: Arc<Leases>) -> MemoryBackend {
         let context = &self.shared.context;
         MemoryBackend {
@@ -75,13 +72,19 @@ impl Local {
             wake: context.wake.clone(),
         }
     }
+
+    pub(super) async fn shut_down(&self, budget: Duration) -> bool {
+        let Context { tasks, clock, .. } = &self.shared.context;
+        tasks.shut_down(clock, budget).await
+    }
 }
 
 impl Outside {
     fn open(faults: Faults, context: &Context) -> Self {
         let deferred = Arc::new(Deferred::new(context.clock.clone()));
         confirm(deferred.clone(), context.tasks.clone());
-        Self { faults, deferred, anchor: Arc::new(Anchor(context.tasks.clone())) }
+        let leases = Arc::new(Leases::new(context.clock.clone()));
+        Self { faults, deferred, leases, anchor: Arc::new(Anchor(context.tasks.clone())) }
     }
 }
 
@@ -102,9 +105,8 @@ impl Site for Local {
         let store = self.store(name, space, options.version, self.leases.clone());
         let Some(outside) = &self.outside else { return Arc::new(store) };
         let clock = store.clock.clone();
-        let meanwhile = Arc::new(Leases::new(clock.clone()));
         Arc::new(Outage {
-            locally: self.store(name, self.shared.memory.space(), options.version, meanwhile),
+            locally: self.store(name, self.shared.memory.space(), options.version, outside.leases.clone()),
             remote: Arc::new(Faulty { store, faults: outside.faults.clone(), clock }),
             deferred: outside.deferred.clone(),
             keeps: outside.anchor.clone(),

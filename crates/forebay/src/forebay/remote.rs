@@ -65,10 +65,9 @@ impl Remote {
         let redis = Redis::open(address, budget, clock, context.dice.clone(), tasks.clone(), Arc::new(hooks));
         let hearing = Arc::new(Hearing::new(epoch.clone(), leases.clone(), memory.clone()));
         let heard = hearing.clone();
-        let bus =
-            Bus::open(redis.clone(), keys.invalidate_channel(), &context.dice, &tasks, move |message| {
-                heard.hear(message);
-            });
+        let bus = Bus::open(&redis, keys.invalidate_channel(), &context.dice, &tasks, move |message| {
+            heard.hear(message);
+        });
         listen_for_wakes(&redis, keys.wake_channel(), context.wake.clone());
         confirm(deferred.clone(), tasks.clone());
         sweep(&context, &memory, &leases);

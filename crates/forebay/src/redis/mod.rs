@@ -35,6 +35,7 @@ use self::{
     journal::Journal,
     node::Node,
     reply::Trouble,
+    request::Role,
     subscription::{Channels, Subscription},
     topology::Topology,
 };
@@ -150,9 +151,9 @@ impl Redis {
         until: Moment,
     ) -> Result<Reply, Unusable> {
         let node = self.node(&request, until).await.ok_or(Unusable::NotDone)?;
-        let answer = match node.call(&request, road, until, false).await {
-            Err(Trouble::Moved(name)) => self.redirected(&name, &request, road, until, false).await,
-            Err(Trouble::Ask(name)) => self.redirected(&name, &request, road, until, true).await,
+        let answer = match node.call(&request, road, until, Role::Owner).await {
+            Err(Trouble::Moved(name)) => self.redirected(&name, &request, road, until, Role::Owner).await,
+            Err(Trouble::Ask(name)) => self.redirected(&name, &request, road, until, Role::Heir).await,
             answer => answer,
         };
         Ok(answer?)
@@ -248,19 +249,19 @@ impl Redis {
         request: &Request<'_>,
         road: Road,
         until: Moment,
-        asking: bool,
+        role: Role,
     ) -> Result<Reply, Trouble> {
         let cluster = self.0.cluster.as_ref().ok_or(Trouble::NotSent)?;
-        let node = match asking {
-            true => cluster.node(name),
-            false => {
+        let node = match role {
+            Role::Heir => cluster.node(name),
+            Role::Owner => {
                 // Not before the hooks know that the slot has another node.
                 cluster.look_again();
                 self.when(until, |topology| topology.node(request.key()).filter(|node| node.name == name))
                     .await
             }
         };
-        node.ok_or(Trouble::NotSent)?.call(request, road, until, asking).await
+        node.ok_or(Trouble::NotSent)?.call(request, road, until, role).await
     }
 }
 
@@ -280,6 +281,6 @@ pub(crate) struct Primary {
 impl Primary {
     pub(crate) async fn call(&self, request: Request<'_>) -> Result<Reply, Unusable> {
         let until = self.redis.budget(Road::Large);
-        Ok(self.node.call(&request, Road::Usual, until, false).await?)
+        Ok(self.node.call(&request, Road::Usual, until, Role::Owner).await?)
     }
 }

@@ -16,7 +16,7 @@ use super::{
     breaker::Breaker,
     lane::{Lane, State},
     reply::{Reply, Trouble},
-    request::Request,
+    request::{Request, Role},
 };
 use crate::{clock::Moment, sync::Mutex};
 
@@ -84,14 +84,14 @@ impl Node {
         request: &Request<'_>,
         road: Road,
         until: Moment,
-        asking: bool,
+        role: Role,
     ) -> Result<Reply, Trouble> {
         if self.is_down() || until <= self.tools.clock.now() {
             return Err(Trouble::NotSent);
         }
         let _counted = InFlight::enter(&self.in_flight);
         let link = self.links.load(Relaxed);
-        let answer = self.within(until, self.attempt(request, road, asking)).await;
+        let answer = self.within(until, self.attempt(request, road, role)).await;
         let failed = matches!(answer, None | Some(Err(Trouble::Lost | Trouble::NotSent)));
         if !failed {
             self.answers.fetch_add(1, Relaxed);
@@ -131,7 +131,7 @@ impl Node {
         self: &Arc<Self>,
         request: &Request<'_>,
         road: Road,
-        asking: bool,
+        role: Role,
     ) -> Result<Reply, Trouble> {
         let lane = self.lane(road);
         let link = lane.link(None).await.ok_or(Trouble::NotSent)?;
@@ -139,11 +139,11 @@ impl Node {
         if road == Road::Large && *self.run.lock() != Some(link.run.clone()) {
             return Err(Trouble::NotSent);
         }
-        match request.send(&link.connection, asking).await {
+        match request.send(&link.connection, role).await {
             // The server may have closed a connection that nobody used.
             Err(Trouble::Lost) if request.is_idempotent() => {
                 let link = lane.link(Some(&link)).await.ok_or(Trouble::Lost)?;
-                request.send(&link.connection, asking).await
+                request.send(&link.connection, role).await
             }
             answer => answer,
         }

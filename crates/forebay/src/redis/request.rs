@@ -20,6 +20,22 @@ pub(crate) enum Request<'a> {
     Scan { cursor: u64, pattern: &'a str },
 }
 
+/// In what capacity a node is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It has the slot.
+    Owner,
+    /// It is being given the slot, and has this key already.
+    Heir,
+}
+
+/// How a script is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Hash,
+    Text,
+}
+
 impl Request<'_> {
     /// The key that says which node to ask; any will do without.
     pub(super) fn key(&self) -> Option<&str> {
@@ -39,10 +55,10 @@ impl Request<'_> {
     pub(super) async fn send(
         &self,
         connection: &MultiplexedConnection,
-        asking: bool,
+        role: Role,
     ) -> Result<Reply, Trouble> {
-        match self.send_as(connection, asking, false).await {
-            Err(Trouble::NoScript) => self.send_as(connection, asking, true).await,
+        match self.send_as(connection, role, Form::Hash).await {
+            Err(Trouble::NoScript) => self.send_as(connection, role, Form::Text).await,
             answer => answer,
         }
     }
@@ -50,25 +66,25 @@ impl Request<'_> {
     async fn send_as(
         &self,
         connection: &MultiplexedConnection,
-        asking: bool,
-        whole: bool,
+        role: Role,
+        form: Form,
     ) -> Result<Reply, Trouble> {
         let mut connection = connection.clone();
         let trouble = |error: RedisError| Trouble::of(&error);
-        if let (false, Some(command)) = (asking, self.single(whole)) {
+        if let (Role::Owner, Some(command)) = (role, self.single(form)) {
             return plain(connection.send_packed_command(&command).await.map_err(trouble)?);
         }
         let mut pipeline = Pipeline::new();
         pipeline.ignore_errors();
-        for command in self.single(whole).map_or_else(|| self.pair(), |command| vec![command]) {
+        for command in self.single(form).map_or_else(|| self.pair(), |command| vec![command]) {
             // It holds for the next command only.
-            if asking {
+            if role == Role::Heir {
                 pipeline.add_command(cmd("ASKING"));
             }
             pipeline.add_command(command);
         }
         let answers = connection.send_packed_commands(&pipeline, 0, pipeline.len()).await.map_err(trouble)?;
-        let every = if asking { 2 } else { 1 };
+        let every = if role == Role::Heir { 2 } else { 1 };
         let mut answers: Vec<Value> = answers.into_iter().skip(every - 1).step_by(every).collect();
         match (answers.pop(), answers.pop()) {
             (Some(only), None) => plain(only),
@@ -77,12 +93,16 @@ impl Request<'_> {
         }
     }
 
-    fn single(&self, whole: bool) -> Option<Cmd> {
+    fn single(&self, form: Form) -> Option<Cmd> {
         Some(match self {
             Self::Read(_) => return None,
             Self::Run { script, keys, arguments } => {
-                let mut command = if whole { cmd("EVAL") } else { cmd("EVALSHA") };
-                command.arg(if whole { script.text } else { &script.hash }).arg(keys.len()).arg(*keys);
+                let (verb, name) = match form {
+                    Form::Hash => ("EVALSHA", script.hash.as_str()),
+                    Form::Text => ("EVAL", script.text),
+                };
+                let mut command = cmd(verb);
+                command.arg(name).arg(keys.len()).arg(*keys);
                 for argument in *arguments {
                     command.arg(*argument);
                 }

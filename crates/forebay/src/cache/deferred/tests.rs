@@ -27,7 +27,7 @@ fn store() -> Arc<dyn Distant> {
     let budget = Duration::from_millis(50);
     let redis = Redis::open(address, budget, clock, dice.clone(), tasks.clone(), Arc::new(Nobody));
     let keys = Keys::new(App::new("deferred").unwrap());
-    let bus = Bus::open(redis.clone(), keys.invalidate_channel(), &dice, &tasks, |_| ());
+    let bus = Bus::open(&redis, keys.invalidate_channel(), &dice, &tasks, |_| ());
     Arc::new(RedisBackend::new(Name::new("texts").unwrap(), 1, Space(0), keys, redis, bus))
 }
 
