@@ -1,0 +1,8 @@
+//! A cluster whose slots move, whose nodes die, or that is not there: what callers notice. Real servers, real time.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod absent;
+mod dead;
+mod moved;
+mod stage;
