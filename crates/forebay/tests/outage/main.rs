@@ -7,6 +7,7 @@ mod large;
 mod loads;
 mod lookups;
 mod network;
+mod reconnects;
 mod refusals;
 mod replays;
 mod server;
