@@ -12,6 +12,7 @@ mod lost;
 mod origin;
 mod outage;
 mod overtaken;
+mod refused;
 mod rig;
 mod versions;
 mod withheld;
