@@ -9,7 +9,8 @@ use crate::{
     timing::pass,
 };
 
-/// Kills the server, and puts an old value into the empty one in its place, before the process sees it.
+/// Kills the server, and puts an old value into the empty one in its place, which the process does not see before the
+/// proxy accepts connections.
 async fn resurrect(stage: &Stage, proxy: &forebay::testing::Proxy, id: &str, old: &[u8]) {
     proxy.refuse();
     proxy.cut();
@@ -19,7 +20,6 @@ async fn resurrect(stage: &Stage, proxy: &forebay::testing::Proxy, id: &str, old
     let set = move || redis.raw(&[b"SET", key.as_bytes(), &old, b"PX", b"600000"]);
     let set = tokio::task::spawn_blocking(set).await.expect("the server answers");
     assert_eq!(set.to_string(), "OK");
-    proxy.accept();
 }
 
 async fn bytes(stage: &Stage, id: &str) -> Vec<u8> {
@@ -38,6 +38,7 @@ async fn what_was_invalidated_on_the_old_server_is_not_served_from_the_new_one()
     let old = bytes(&stage, "a").await;
     assert_eq!(stage.cache.invalidate("a").await, Invalidated::Everywhere);
     resurrect(&stage, &proxy, "a", &old).await;
+    proxy.accept();
     loop {
         let value = stage.read("a", "new").await;
         assert_eq!(value, "new", "{:?}", stage.status());
@@ -55,6 +56,7 @@ async fn what_was_stored_on_the_new_server_by_others_is_used() {
     stage.fill("a", "theirs").await;
     let theirs = bytes(&stage, "a").await;
     resurrect(&stage, &proxy, "a", &theirs).await;
+    proxy.accept();
     stage.in_use().await;
     assert_eq!(stage.read("a", "mine").await, "theirs");
 }
@@ -67,7 +69,8 @@ async fn a_replay_is_told_to_the_other_processes() {
     stage.cache.invalidate("a").await;
     resurrect(&stage, &proxy, "a", &old).await;
     let (_forebay, neighbour) = stage.neighbour().await;
-    crate::stage::read(&neighbour, "a", "new").await;
+    assert_eq!(crate::stage::read(&neighbour, "a", "new").await, "old");
+    proxy.accept();
     stage.in_use().await;
     stage.settled().await;
     pass(Duration::from_millis(100)).await;
