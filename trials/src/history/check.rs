@@ -1,4 +1,5 @@
-//! The check of a history against promises 2, 3 and 4.
+//! The check of a history against what is promised: one load at a time, nothing served to a later caller that was
+//! changed before, and nothing older than the bound in another process.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -38,7 +39,7 @@ impl History {
         missed.map(|change| (read, *change))
     }
 
-    /// Whether promises 3 and 4 have `read` see `change`.
+    /// Whether `read` came late enough to see `change`: at once in its process, within the bound in another.
     fn must_see(&self, read: &Step, change: &Step) -> bool {
         if read.process == change.process {
             return change.call.ended <= read.call.began;

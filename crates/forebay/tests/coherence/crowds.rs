@@ -48,7 +48,7 @@ async fn a_thousand_who_wait_send_what_one_sends() {
         let origin = Origin::ready();
         let waiting: Vec<_> = (0..waiters).map(|_| origin.call(&cache, "a", Ok("B"))).collect();
         let commands = scripts_during(&rig, Duration::from_secs(2)).await;
-        let _filled = lease.fill("A".to_owned()).await.unwrap();
+        assert_eq!(lease.fill("A".to_owned()).await.unwrap(), Filled::Stored);
         for answer in done(join_all(waiting)).await {
             assert_eq!(*answer.unwrap().unwrap(), "A");
         }
@@ -88,7 +88,7 @@ fn are_woken(what: &str, measured: &[Duration]) {
     assert!(measured[measured.len() / 2] < Duration::from_millis(150), "{what}: {measured:?}");
 }
 
-// Promise 2: waiters are woken, they do not poll.
+// Waiters are woken, they do not poll.
 #[tokio::test]
 async fn those_who_wait_in_other_processes_are_woken_by_the_fill() {
     let measured = woken_after(async |lease| {
@@ -97,7 +97,7 @@ async fn those_who_wait_in_other_processes_are_woken_by_the_fill() {
     are_woken("fill", &measured.await);
 }
 
-// Promise 2: errors are handed over like results.
+// Errors are handed over like results.
 #[tokio::test]
 async fn those_who_wait_in_other_processes_are_woken_by_a_failure() {
     let measured = woken_after(async |lease| assert_eq!(lease.fail().await, Returned::Done));

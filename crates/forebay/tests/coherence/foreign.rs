@@ -60,7 +60,7 @@ impl Found {
     }
 }
 
-// Must show 6
+// What cannot be read is a miss and no error, once.
 #[tokio::test]
 async fn a_text_is_overwritten_once() {
     let found = Found::new().await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forebay::{
-    cache::{Abandoned, Cache, LoadError, Lookup},
+    cache::{Abandoned, Cache, Filled, LoadError, Lookup},
     clock::Clock,
     dice::Dice,
     testing::Flow,
@@ -126,7 +126,7 @@ async fn a_load_cancelled_in_one_process_is_taken_over_by_another_at_once() {
     assert_eq!(origin.calls(), 1);
 }
 
-// Q9, Q4: BentoCache runs two failing loads at a time. Promise 2: errors are handed over, too.
+// Q9, Q4: BentoCache runs two failing loads at a time. Errors are handed over like results.
 #[tokio::test]
 async fn a_load_that_fails_in_one_process_is_not_tried_by_the_others() {
     let rig = Rig::new();
@@ -158,7 +158,7 @@ async fn a_clock_that_is_wrong_takes_no_lease_and_prolongs_no_life() {
     let Lookup::Lease(lease) = right.lookup("a", Duration::ZERO).await else { panic!("nobody loads yet") };
     time.advance(Duration::from_secs(10));
     assert!(matches!(wrong.lookup("a", Duration::ZERO).await, Lookup::Busy { .. }));
-    let _filled = lease.fill("A".to_owned()).await.unwrap();
+    assert_eq!(lease.fill("A".to_owned()).await.unwrap(), Filled::Stored);
     assert_eq!(held(&wrong, "a").await.as_deref(), Some("A"));
     wrong.put("b", "B".to_owned()).await.unwrap();
     let left = rig.redis.call(&["PTTL", "cache:rig:case:v1:{b}"]).parse::<u64>().unwrap();

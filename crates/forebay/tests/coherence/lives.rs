@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forebay::cache::{Loaded, Lookup, Refresh, Returned};
+use forebay::cache::{Filled, Loaded, Lookup, Refresh, Returned};
 
 use crate::rig::{CLOCK, LIFE, Origin, Process, Rig, done, eventually, fill, lease_key, value_key};
 
@@ -48,7 +48,7 @@ async fn what_is_written_over_has_the_end_of_the_new() {
         is_kept_for(&rig, &value_key("a"), kept);
         let short = Loaded::new("B".to_owned()).time_to_live(SECOND * 9).stale_for(Duration::ZERO);
         let Lookup::Lease(lease) = cache.fresh().lookup("a", LIFE).await else { panic!("nobody loads") };
-        let _filled = lease.fill(short).await.unwrap();
+        assert_eq!(lease.fill(short).await.unwrap(), Filled::Stored);
         is_kept_for(&rig, &value_key("a"), 9);
     }
 }

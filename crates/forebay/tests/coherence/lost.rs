@@ -19,7 +19,7 @@ fn within_the_bound(what: &str, process: &Process, mut measured: Vec<Duration>) 
     assert!(worst <= bound, "{what}: {worst:?} are more than {bound:?}");
 }
 
-// Must show 10, C37, C38: Redisson and JetCache do nothing about a broadcast that was missed.
+// C37, C38: Redisson and JetCache do nothing about a broadcast that was missed.
 #[tokio::test]
 async fn one_lost_message_is_found_out_by_the_heartbeats() {
     let rig = Rig::new();
@@ -41,7 +41,7 @@ async fn one_lost_message_is_found_out_by_the_heartbeats() {
     within_the_bound("one message lost", &there, measured);
 }
 
-// Must show 5, C36: after Redisson's connection was replaced, memory was never told anything again.
+// C36: after Redisson's connection was replaced, memory was never told anything again.
 #[tokio::test]
 async fn a_lost_subscription_leaves_nothing_old_in_use() {
     let rig = Rig::new();
@@ -59,7 +59,7 @@ async fn a_lost_subscription_leaves_nothing_old_in_use() {
     within_the_bound("subscription killed", &there, measured);
 }
 
-// Must show 5, C36: the other way round, what comes after the connection is back is heard.
+// C36, the other way round: what comes after the connection is back is heard.
 #[tokio::test]
 async fn a_new_subscription_hears_and_memory_is_used_again() {
     let rig = Rig::new();
@@ -73,7 +73,7 @@ async fn a_new_subscription_hears_and_memory_is_used_again() {
     assert!(took < Duration::from_millis(400), "{took:?}");
 }
 
-// Must show 5: what was in memory before is not trusted again, also when nobody has changed it.
+// What was in memory before a subscription was lost is not trusted again, also when nobody has changed it.
 #[tokio::test]
 async fn what_was_in_memory_before_a_lost_subscription_is_asked_for_again() {
     let rig = Rig::new();
@@ -91,7 +91,7 @@ async fn what_was_in_memory_before_a_lost_subscription_is_asked_for_again() {
     assert_eq!(served_for(&reader, "b", "B", CLOCK.now()).await.as_secs(), 0);
 }
 
-// Must show 5, C38: JetCache's broadcast was dead from the start, and nobody knew.
+// C38: JetCache's broadcast was dead from the start, and nobody knew.
 #[tokio::test]
 async fn a_process_that_does_not_hear_itself_keeps_nothing_in_memory() {
     let rig = Rig::new();
@@ -111,7 +111,7 @@ async fn a_process_that_does_not_hear_itself_keeps_nothing_in_memory() {
     remember(&reader, "a", "new").await;
 }
 
-// C37: read-through for this one call, whatever memory believes.
+// C37: where a message was missed, as by Redisson, one call can read through whatever memory believes.
 #[tokio::test]
 async fn a_fresh_read_has_the_new_value_although_the_message_is_lost() {
     let rig = Rig::new();
@@ -126,7 +126,7 @@ async fn a_fresh_read_has_the_new_value_although_the_message_is_lost() {
     assert_eq!(held(&reader, "a").await.as_deref(), Some("new"));
 }
 
-// Must show 10, from the other end: a message that comes late is no message lost.
+// A message that comes late is no message lost.
 #[tokio::test]
 async fn a_message_that_is_late_is_heard_when_it_comes() {
     let rig = Rig::new();

@@ -6,7 +6,7 @@ use forebay::{cache::Invalidated, testing::Flow};
 
 use crate::rig::{CLOCK, LIFE, Origin, Rig, done, eventually, fill, held, invalidate, remember};
 
-// Must show 5: memory serves while Redis cannot be asked.
+// Memory serves while Redis cannot be asked.
 #[tokio::test]
 async fn memory_serves_while_the_server_stands_still() {
     let rig = Rig::new();
@@ -25,7 +25,7 @@ async fn memory_serves_while_the_server_stands_still() {
     remember(&cache, "a", "A").await;
 }
 
-// Must show 5: and no longer than that.
+// Memory that is not trusted serves while Redis cannot be asked, and no longer than that.
 #[tokio::test]
 async fn behind_a_hole_memory_serves_and_once_it_is_over_nothing_old() {
     let rig = Rig::new();
@@ -99,7 +99,7 @@ async fn a_read_that_fails_leaves_its_key_in_order() {
     }
 }
 
-// Promise 3: not confirmed, so not to be read either, until it is.
+// What is not confirmed is not to be read either, until it is.
 #[tokio::test]
 async fn a_change_that_is_not_confirmed_is_done_before_the_key_is_used_again() {
     let rig = Rig::new();

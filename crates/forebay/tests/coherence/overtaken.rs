@@ -41,7 +41,7 @@ async fn an_invalidate_elsewhere_during_a_load_keeps_its_value_out() {
     assert_eq!(held, [None, None]);
 }
 
-// Q2, Q5, C12
+// Q2, Q5, C12: what a load brings late overwrites what was put in another process meanwhile.
 #[tokio::test]
 async fn a_put_elsewhere_during_a_load_stays() {
     let held = during_a_load(async |cache| {
@@ -51,7 +51,7 @@ async fn a_put_elsewhere_during_a_load_stays() {
     assert_eq!(held, [Some("new".to_owned()), Some("new".to_owned())]);
 }
 
-// Promise 3
+// A value whose load began before it was expired is stored nowhere, also if that was elsewhere.
 #[tokio::test]
 async fn an_expire_elsewhere_during_a_load_keeps_its_value_out() {
     let held = during_a_load(async |cache| {
@@ -61,7 +61,7 @@ async fn an_expire_elsewhere_during_a_load_keeps_its_value_out() {
     assert_eq!(held, [None, None]);
 }
 
-// C14: rockscache reads what was deleted, by default. Promise 3: also where the load from before still runs.
+// C14: rockscache reads what was deleted, by default. No later caller gets it, not even while the old load still runs.
 #[tokio::test]
 async fn who_comes_after_an_invalidate_elsewhere_gets_nothing_from_before() {
     let rig = Rig::new();

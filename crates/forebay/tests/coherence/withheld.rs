@@ -16,7 +16,7 @@ fn is_within_the_bound(what: &str, process: &Process, measured: Duration) {
     assert!(measured <= bound, "{what}: {measured:?} are more than {bound:?}");
 }
 
-// Must show 5, 10
+// Whoever does not even hear itself hears nobody.
 #[tokio::test]
 async fn without_any_heartbeat_memory_is_trusted_no_longer() {
     let rig = Rig::new();
@@ -30,7 +30,7 @@ async fn without_any_heartbeat_memory_is_trusted_no_longer() {
     remember(&reader, "a", "A").await;
 }
 
-// Must show 5, 10
+// One who is not heard may have changed anything.
 #[tokio::test]
 async fn without_the_heartbeats_of_one_process_memory_is_trusted_no_longer() {
     let rig = Rig::new();
@@ -45,7 +45,7 @@ async fn without_the_heartbeats_of_one_process_memory_is_trusted_no_longer() {
     eventually(|| there.status().hears).await;
 }
 
-// Must show 10: the second half of it.
+// Heartbeats only find what was lost: a message that comes needs none.
 #[tokio::test]
 async fn a_change_is_heard_although_no_heartbeat_is() {
     let rig = Rig::new();
@@ -58,7 +58,7 @@ async fn a_change_is_heard_although_no_heartbeat_is() {
     is_within_the_bound("heartbeats withheld: old value served for", &there, took);
 }
 
-// Must show 5: the worst case, in which nothing at all comes of the channel.
+// The worst case, in which nothing at all comes of the channel.
 #[tokio::test]
 async fn a_lost_message_does_no_harm_although_no_heartbeat_tells_of_it() {
     let rig = Rig::new();
@@ -80,7 +80,7 @@ async fn a_lost_message_does_no_harm_although_no_heartbeat_tells_of_it() {
     assert!(worst > Duration::from_millis(100), "nothing was lost: {worst:?}");
 }
 
-// Must show 5, of the process that changes: its own heartbeats lost on the way to the server.
+// The heartbeats of the process that changes are lost on its own way to the server.
 #[tokio::test]
 async fn a_process_that_cannot_be_heard_is_not_trusted_to_be_silent() {
     let rig = Rig::new();

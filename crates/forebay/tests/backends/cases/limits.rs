@@ -234,7 +234,8 @@ pub(crate) async fn an_entry_of_another_shape_is_a_miss(rig: impl Rig) {
     assert_eq!(held(&cache, "a").await.as_deref(), Some("new"));
 }
 
-// C51 under promise 2: what was unreadable is filled by somebody else meanwhile, and that can be read.
+// C51, as FusionCache throws at an entry of another shape: what was unreadable is filled by somebody else meanwhile, and
+// that can be read.
 pub(crate) async fn who_waits_behind_an_unreadable_entry_gets_the_fill(rig: impl Rig) {
     let ((cache, _), unused) = (outdated(&rig).await, Origin::ready());
     let Lookup::Lease(lease) = cache.lookup("a", SECOND).await else { panic!("no lease") };
