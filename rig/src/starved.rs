@@ -1,7 +1,6 @@
 //! Trials of what happens in time, on a machine that may be busy with something else.
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     thread,
     time::Duration,
@@ -15,19 +14,21 @@ const STEP: Duration = Duration::from_millis(5);
 /// A thread that has waited for so long to run has had no fair share of the machine, nor have those of a trial.
 const STARVED: Duration = Duration::from_millis(50);
 
-/// Runs `trial`. If it panics while threads of this machine could not run when they wanted to, that says nothing, and
-/// it is run again.
+/// Runs `trial`, which panics at what is wrong and answers what came too late. If threads of this machine could not run
+/// when they wanted to, lateness says nothing, and the trial is run again; what is wrong is never excused.
 ///
 /// # Panics
 ///
-/// If the trial panics and there is no excuse, or it has been excused ten times.
-pub fn unless_starved(trial: impl Fn()) {
+/// If the trial panics, or something is late and there is no excuse, or it has been excused ten times.
+pub fn unless_starved(trial: impl Fn() -> Result<(), String>) {
     for attempt in 1.. {
-        let (result, wait) = watched(|| catch_unwind(AssertUnwindSafe(&trial)));
+        let (result, wait) = watched(&trial);
         match result {
             Ok(()) => return,
-            Err(_) if wait > STARVED && attempt < ATTEMPTS => println!("a thread waited for {wait:?}: again"),
-            Err(panic) => resume_unwind(panic),
+            Err(late) if wait > STARVED && attempt < ATTEMPTS => {
+                println!("{late}, but a thread waited for {wait:?}: again");
+            }
+            Err(late) => panic!("{late}"),
         }
     }
 }
@@ -44,11 +45,19 @@ fn watched<T>(work: impl FnOnce() -> T) -> (T, Duration) {
                 worst.fetch_max(late.as_millis().try_into().unwrap_or(u64::MAX), SeqCst);
             }
         });
-        let result = work();
-        over.store(true, SeqCst);
-        result
+        // Also after a panic, or the thread would be waited for without end.
+        let _ends = Ends(&over);
+        work()
     });
     (result, Duration::from_millis(worst.into_inner()))
+}
+
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
 }
 
 #[cfg(test)]
@@ -60,13 +69,27 @@ mod tests {
         let runs = AtomicU64::new(0);
         unless_starved(|| {
             runs.fetch_add(1, SeqCst);
+            Ok(())
         });
         assert_eq!(runs.into_inner(), 1);
     }
 
     #[test]
-    #[should_panic(expected = "wrong")]
-    fn a_trial_that_never_holds_fails() {
-        unless_starved(|| panic!("wrong"));
+    #[should_panic(expected = "late")]
+    fn a_trial_that_is_always_late_fails() {
+        unless_starved(|| Err("late".into()));
+    }
+
+    #[test]
+    fn a_trial_that_is_wrong_is_not_run_again_however_starved() {
+        let runs = AtomicU64::new(0);
+        let tried = std::panic::catch_unwind(|| {
+            unless_starved(|| {
+                runs.fetch_add(1, SeqCst);
+                panic!("wrong");
+            });
+        });
+        assert!(tried.is_err());
+        assert_eq!(runs.into_inner(), 1);
     }
 }

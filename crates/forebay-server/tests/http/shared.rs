@@ -6,7 +6,11 @@ use std::{
 };
 
 use forebay_rig::{Redis, unless_starved};
-use tokio::{runtime::Runtime, task::JoinSet, time::sleep};
+use tokio::{
+    runtime::Runtime,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 
 use crate::support::{Answered, Server};
 
@@ -14,6 +18,9 @@ const LEASE: &str = "/v1/cache/stampede/missing/lease";
 const SERVERS: usize = 4;
 /// A machine that is busy with something else may keep Redis from answering for longer than usual.
 const PATIENT: &str = "[redis]\nbudget = \"1s\"";
+
+/// How long anything may take that has to happen.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 const SOON: Duration = Duration::from_millis(250);
 
@@ -25,7 +32,8 @@ fn of_a_thousand_clients_of_four_servers_one_loads_and_all_get_its_value() {
     unless_starved(|| Runtime::new().unwrap().block_on(stampede()));
 }
 
-async fn stampede() {
+/// Panics at what is wrong, and answers what came late.
+async fn stampede() -> Result<(), String> {
     let redis = Redis::start();
     let servers = servers(&redis).await;
     let mut clients = JoinSet::new();
@@ -41,8 +49,11 @@ async fn stampede() {
     let token = first.lease();
     sleep(Duration::from_secs(1)).await;
     let before = round_trips(&redis);
+    let began = now();
     sleep(Duration::from_secs(COUNTED)).await;
     let trips = round_trips(&redis) - before;
+    // A machine that is busy lets one sleep for longer.
+    let counted = began.elapsed().as_secs() + 1;
     let filling = now();
     let fill = servers[0].put(&format!("{LEASE}?ttl_ms=60000"), "loaded").header("forebay-lease", token);
     assert_eq!(Answered::to(fill).await.status, 204);
@@ -58,9 +69,9 @@ async fn stampede() {
         "{trips} round trips of {SERVERS} servers in {COUNTED} s; 99 of 100 have it {p99:?} after the fill began"
     );
     assert_eq!(took.len(), 999);
-    assert!(p99 <= SOON, "{p99:?}");
-    assert!(trips <= 6 * COUNTED * SERVERS as u64, "{trips}");
+    assert!(trips <= 4 * counted * SERVERS as u64, "{trips} in {counted} s");
     assert_eq!(redis.keys_without_expiry(), Vec::<String>::new());
+    if p99 <= SOON { Ok(()) } else { Err(format!("the fill is known after {p99:?} instead of {SOON:?}")) }
 }
 
 /// Servers that use the Redis and hear each other.
@@ -70,9 +81,12 @@ async fn servers(redis: &Redis) -> Vec<Arc<Server>> {
     let servers: Vec<_> = std::iter::repeat_with(start).take(SERVERS).collect();
     println!("processes {:?}", servers.iter().map(|server| server.pid()).collect::<Vec<_>>());
     for server in &servers {
-        while Answered::to(server.get("/readyz")).await.json()["status"] != "ready" {
-            sleep(Duration::from_millis(10)).await;
-        }
+        let ready = async {
+            while Answered::to(server.get("/readyz")).await.json()["status"] != "ready" {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(PATIENCE, ready).await.expect("the server uses Redis and hears the others");
     }
     servers
 }
