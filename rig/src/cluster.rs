@@ -56,13 +56,6 @@ impl Cluster {
         &self.nodes
     }
 
-    /// Ages the keys of every node, one node after the other, as [`Redis::age`] does.
-    pub fn age(&self, time: Duration) {
-        for node in &self.nodes {
-            node.age(time);
-        }
-    }
-
     /// The keys of every node that would stay for ever.
     pub fn keys_without_expiry(&self) -> Vec<String> {
         self.nodes.iter().flat_map(Redis::keys_without_expiry).collect()

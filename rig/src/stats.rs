@@ -10,7 +10,7 @@ impl Redis {
         line.map_or(0, |line| count(line.split(',').next().and_then(|calls| calls.strip_prefix("calls="))))
     }
 
-    /// How often a script was called by its text or its hash, [`age`](Self::age) included.
+    /// How often a script was called by its text or its hash, those of the rig included.
     pub fn script_calls(&self) -> u64 {
         self.calls("eval") + self.calls("evalsha")
     }

@@ -1,7 +1,5 @@
 //! The cluster of the rig as tests use it.
 
-use std::time::Duration;
-
 use forebay_rig::{Cluster, Redis};
 
 #[test]
@@ -22,7 +20,7 @@ fn the_address_names_every_node() {
 }
 
 #[test]
-fn keys_age_on_every_node() {
+fn keys_that_would_stay_for_ever_are_told_of_every_node() {
     let cluster = Cluster::start();
     for number in 0..50 {
         for node in cluster.nodes() {
@@ -30,10 +28,7 @@ fn keys_age_on_every_node() {
             node.call(&["SET", &format!("forever {number}"), "value"]);
         }
     }
-    cluster.age(Duration::from_secs(60));
     assert_eq!(cluster.keys_without_expiry().len(), 50);
-    let left = cluster.nodes().iter().map(|node| node.call(&["DBSIZE"]).parse::<usize>());
-    assert_eq!(left.sum::<Result<usize, _>>(), Ok(50));
 }
 
 #[test]
