@@ -12,12 +12,19 @@ use std::{
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     thread,
+    time::Duration,
 };
 
 use futures::future::join_all;
 use tokio::sync::oneshot;
 
-use crate::order::{Answer, Call, Load, Numbered, Order, Report, Setup};
+use crate::{
+    moment::Moment,
+    order::{Answer, Call, Load, Numbered, Order, Report, Setup},
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const STEP: Duration = Duration::from_millis(5);
 
 /// The program of the workers, beside the running one or, for a test, in the folder above it.
 ///
@@ -158,6 +165,24 @@ impl Worker {
         match self.ask(Order::Report).await {
             Some(Answer::Report(report)) => *report,
             other => panic!("worker {} answers {other:?}", self.pid),
+        }
+    }
+
+    /// Waits until the worker uses Redis, hears the others and has no change to be confirmed.
+    ///
+    /// # Panics
+    ///
+    /// If that takes more than half a minute, or the worker ends.
+    pub async fn is_well(&self) {
+        let began = Moment::now();
+        loop {
+            let report = self.report().await;
+            if report.usable && report.hears && report.deferred == 0 {
+                return;
+            }
+            let waited = Moment::now().since(began);
+            assert!(waited < PATIENCE, "worker {} is not well after {waited:?}: {report:?}", self.pid);
+            tokio::time::sleep(STEP).await;
         }
     }
 

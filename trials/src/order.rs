@@ -53,8 +53,6 @@ pub enum Order {
     Loads,
     /// Says how the worker is.
     Report,
-    /// Ends the worker in order.
-    Exit,
 }
 
 /// What a loader does.

@@ -11,6 +11,9 @@ use forebay_trials::{
 };
 use tempfile::TempDir;
 
+/// How long anything may take that has to happen.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 fn shown(outcome: &Outcome) -> u64 {
     match outcome {
         Outcome::Value { version, .. } => *version,
@@ -50,9 +53,12 @@ async fn a_late_fill_is_refused(change: impl FnOnce(u64) -> Order) {
         assert_eq!(shown(&worker.call(Order::Read("a".into())).await.outcome), new);
     }
     // Its caller had the value before the fill was answered.
-    while one.report().await.refused_fills == 0 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let refused = async {
+        while one.report().await.refused_fills == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, refused).await.expect("the late fill is refused");
     drop(crew);
     assert_eq!(redis.keys_without_expiry(), Vec::<String>::new());
 }

@@ -54,13 +54,8 @@ async fn lose_replies(world: &World, process: usize, dice: &mut StdRng) -> Outag
     pause(100).await;
     delay(proxy, dice);
     proxy.accept();
-    loop {
-        let report = world.workers[process].report().await;
-        if report.usable && report.hears && report.deferred == 0 {
-            return Outage { process, began, ended: Moment::now() };
-        }
-        pause(5).await;
-    }
+    world.workers[process].is_well().await;
+    Outage { process, began, ended: Moment::now() }
 }
 
 fn delay(proxy: &Proxy, dice: &mut StdRng) {

@@ -28,7 +28,7 @@ const CLIENTS: u64 = 6;
 const BUDGET_MS: u64 = 1_000;
 
 /// Names the seed to play again.
-const SEED: &str = "FOREBAY_TRIAL_SEED";
+const SEED: &str = "TRIAL_SEED";
 
 /// Four processes; the last has no process memory.
 struct World {

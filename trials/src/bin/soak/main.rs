@@ -69,13 +69,7 @@ impl Soak {
     /// Waits until every process uses Redis and hears the others.
     async fn is_well(&self) {
         for worker in &self.workers {
-            loop {
-                let report = worker.report().await;
-                if report.usable && report.hears && report.deferred == 0 {
-                    break;
-                }
-                pause(Duration::from_millis(20)).await;
-            }
+            worker.is_well().await;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use forebay::{
     Forebay,
     cache::{Cache, Invalidated, LoadError, Put},
@@ -18,6 +18,9 @@ use crate::origin::{Failed, Source, Value, value};
 
 const HOUR_MS: u64 = 3_600_000;
 const CLOSING: Duration = Duration::from_secs(2);
+
+/// How long Redis may take to be in use.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Clone)]
 pub(crate) struct Desk {
@@ -53,14 +56,19 @@ impl Desk {
     }
 
     /// Reports once Redis is in use and the others are heard.
-    pub(crate) async fn once_ready(&self) -> Answer {
-        loop {
-            let status = self.status();
-            if status.usable && status.hears {
-                return Answer::Report(Box::new(self.report()));
+    ///
+    /// # Errors
+    ///
+    /// If that takes too long.
+    pub(crate) async fn once_ready(&self) -> Result<Answer> {
+        let ready = async {
+            while !(self.status().usable && self.status().hears) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        };
+        let waited = tokio::time::timeout(PATIENCE, ready).await;
+        waited.with_context(|| format!("not ready within {PATIENCE:?}: {:?}", self.status()))?;
+        Ok(Answer::Report(Box::new(self.report())))
     }
 
     pub(crate) async fn obey(&self, order: Order) -> Answer {
@@ -83,7 +91,7 @@ impl Desk {
             Order::Expire(id) => one(async { changed(self.cache.expire(&id).await) }).await,
             Order::Raise(id) => Answer::Raised(self.source.raise(&id).await),
             Order::Loads => Answer::Loads(self.source.tell()),
-            Order::Report | Order::Exit => Answer::Report(Box::new(self.report())),
+            Order::Report => Answer::Report(Box::new(self.report())),
         }
     }
 

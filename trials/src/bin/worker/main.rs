@@ -22,12 +22,9 @@ async fn main() -> Result<()> {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let setup = std::env::args().nth(1).context("the one argument is a setup as JSON")?;
     let desk = Desk::open(serde_json::from_str(&setup)?).await?;
-    say(0, desk.once_ready().await)?;
+    say(0, desk.once_ready().await?)?;
     let mut orders = orders();
     while let Some(Numbered { number, what: order }) = orders.recv().await {
-        if matches!(order, Order::Exit) {
-            break;
-        }
         let desk = desk.clone();
         tokio::spawn(async move {
             let answer = desk.obey(order).await;
