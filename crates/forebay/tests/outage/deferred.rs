@@ -8,8 +8,8 @@ use forebay::{
 };
 
 use crate::{
-    stage::{Stage, read},
-    timing::{pass, timed, until},
+    stage::{PATIENCE, Stage, read},
+    timing::{now, pass, timed, until},
 };
 
 /// More than are kept one by one.
@@ -120,7 +120,9 @@ async fn changes_that_cannot_be_done_are_not_in_the_way_of_others() {
 
 async fn space(forebay: &Forebay, name: &str) -> Cache<String> {
     let cache = forebay.cache::<String>(name, Duration::from_secs(600)).build().expect("nothing to refuse");
+    let began = now();
     while cache.put("kept", "1".to_owned()).await.expect("it can be stored") != Put::Stored {
+        assert!(began.elapsed() < PATIENCE, "nothing can be put into {name}: {:?}", forebay.status());
         pass(Duration::from_millis(20)).await;
     }
     cache
@@ -160,7 +162,9 @@ async fn clearing_a_space_overtakes_the_loads_of_other_processes() {
     stage.cache.invalidate_many((0..MANY).map(|n| n.to_string())).await;
     stage.redis.resume();
     stage.settled().await;
+    let began = now();
     while lease.renew(Duration::from_secs(5)).await == Returned::Unavailable {
+        assert!(began.elapsed() < PATIENCE, "the lease cannot be renewed");
         pass(Duration::from_millis(20)).await;
     }
     let filled = lease.fill("old".to_owned()).await.expect("it can be stored");

@@ -23,7 +23,7 @@ const BACK: Duration = Duration::from_secs(2);
 const BEAT: Duration = Duration::from_secs(1);
 
 /// How long anything may take that has to happen.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server and a process that uses it.
 pub(crate) struct Stage {
