@@ -72,7 +72,7 @@ impl Ledger {
             Message::Bye { publisher, tally } if *publisher != self.own => {
                 self.count(now, *publisher, tally, Account::bye)
             }
-            Message::Change { .. } | Message::Bye { .. } | Message::Ping { .. } => true,
+            Message::Change { .. } | Message::Bye { .. } => true,
         };
         self.gaps += u64::from(!sound);
         if sound { Heard::Fine } else { Heard::Gap }

@@ -15,8 +15,6 @@ pub(crate) enum Message<'a> {
     Change { publisher: u64, number: u64, kind: Kind, space: &'a str, id: &'a str },
     /// The publisher lives, and has counted its changes.
     Beat { publisher: u64, tally: Tally },
-    /// The publisher wants to hear itself.
-    Ping { publisher: u64, nonce: u64 },
     /// The publisher ends, and this is its last count.
     Bye { publisher: u64, tally: Tally },
 }
@@ -55,7 +53,6 @@ impl<'a> Message<'a> {
             "gone" => change(publisher, Kind::Gone, words)?,
             "aged" => change(publisher, Kind::Aged, words)?,
             "beat" => Self::Beat { publisher, tally: tally(words)? },
-            "ping" => Self::Ping { publisher, nonce: hex(words.next()?)? },
             "bye" => Self::Bye { publisher, tally: tally(words)? },
             _ => return None,
         })
@@ -97,7 +94,6 @@ impl fmt::Display for Message<'_> {
                 write!(f, "{VERSION} {kind} {publisher:016x} {number} {space} {id}")
             }
             Self::Beat { publisher, tally } => write!(f, "{VERSION} beat {publisher:016x} {tally}"),
-            Self::Ping { publisher, nonce } => write!(f, "{VERSION} ping {publisher:016x} {nonce:016x}"),
             Self::Bye { publisher, tally } => write!(f, "{VERSION} bye {publisher:016x} {tally}"),
         }
     }
@@ -159,10 +155,10 @@ mod tests {
         for text in [
             "",
             "f1",
-            "f2 ping 0000000000000001 0000000000000001",
-            "f1 sing 0000000000000001 0000000000000001",
-            "f1 ping 1 0000000000000001",
-            "f1 ping +000000000000001 0000000000000001",
+            "f2 beat 0000000000000001 1 - -",
+            "f1 sing 0000000000000001 1 - -",
+            "f1 beat 1 1 - -",
+            "f1 beat +000000000000001 1 - -",
             "f1 gone 0000000000000001 0 s i",
             "f1 gone 0000000000000001 +1 s i",
             "f1 gone 0000000000000001 18446744073709551616 s i",
@@ -185,14 +181,13 @@ mod tests {
         ) {
             let kind = if aged { Kind::Aged } else { Kind::Gone };
             check(&Message::Change { publisher, number, kind, space: &space, id: &id });
-            check(&Message::Ping { publisher, nonce: number });
             check(&Message::Beat { publisher, tally: tally.clone() });
             check(&Message::Bye { publisher, tally });
         }
 
         #[test]
         fn no_bytes_panic(
-            bytes: Vec<u8>, verb in "gone|aged|beat|ping|bye", tail in "[0-9a-f,+ -]{0,40}",
+            bytes: Vec<u8>, verb in "gone|aged|beat|bye", tail in "[0-9a-f,+ -]{0,40}",
         ) {
             Message::parse(&bytes);
             Message::parse(format!("f1 {verb} 0000000000000001 {tail}").as_bytes());
