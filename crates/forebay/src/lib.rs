@@ -7,7 +7,7 @@
 //! | floor | modules | what they are |
 //! |---|---|---|
 //! | 7 | [`Forebay`] | opens the store, hands out primitives, shuts down |
-//! | 7 | `testing` (a feature) | puts faults between a program and its Redis |
+//! | 7 | `testing` (a feature) | faults: between a program and its Redis, or of the memory store |
 //! | 5 | [`cache`] | two levels, one load per miss |
 //! | 3 | `bus` | what processes tell each other |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |

@@ -8,6 +8,10 @@
 //! | why nothing stale is stored | `fence`, `write` |
 //! | how callers read, or load by themselves | `read`, `lookup`, `lease` |
 //! | where values are | `local` (`slots`) in the process, `backend` and `memory` in the store, `envelope` on the way |
+//! | how processes share a store | `redis` |
+//! | what happens while that cannot be asked | `outage`, `deferred` for changes, `alone` for loads |
+//! | what other processes change | `hearing` |
+//! | how a test puts a store out of reach | `faulty` |
 
 mod alone;
 mod backend;

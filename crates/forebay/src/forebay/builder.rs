@@ -59,7 +59,8 @@ impl Builder {
     }
 
     /// Shares everything through the Redis or Valkey server at `url`: `redis://`, `rediss://` for TLS, or
-    /// `redis+cluster://` with the addresses of some nodes, separated by commas.
+    /// `redis+cluster://` with the addresses of some nodes, separated by commas; `valkey` does in the place of
+    /// `redis`.
     ///
     /// A server that cannot be reached is no error: it is used once it can be. Where the environment variable
     /// `FOREBAY_STORE` is `memory`, everything is kept in this process all the same.

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 const USER_TIMEOUT: Duration = Duration::from_secs(5);
 
 const FORM: &str = "write redis://[user:password@]host[:port][/database], rediss:// for TLS, or \
-                    redis+cluster://host:port,host:port";
+                    redis+cluster://host:port,host:port; valkey does in the place of redis";
 
 /// The nodes to begin with, each with how to speak to it.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Takes `redis://`, `rediss://` and their cluster forms.
+    /// Takes `redis://`, `rediss://`, `valkey://`, `valkeys://` and their cluster forms.
     ///
     /// # Errors
     ///

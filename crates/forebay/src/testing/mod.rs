@@ -1,5 +1,4 @@
-//! For tests of services: a proxy that puts faults between a program and its Redis, and a memory store that can be
-//! out of reach.
+//! Faults for tests of services: a proxy before Redis, or a memory store that can be out of reach.
 
 mod connection;
 mod frame;

@@ -3,7 +3,7 @@
 -- KEYS  value, lease
 -- ARGV  1 token, 2 life of the entry in ms, 3 the entry, 4 channel of wakes
 --
--- Returns 1 if the lease was the caller's, else 0.
+-- Returns 1 if the lease was the caller's, else 0; the error of the SET if that was refused.
 --
 -- Atomic, as an invalidate between the look at the token and the write would be undone by it.
 

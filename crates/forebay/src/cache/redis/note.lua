@@ -3,7 +3,7 @@
 -- KEYS  value, lease
 -- ARGV  1 token, 2 life of the note in ms, 3 'failed' or 'unshared', 4 channel of wakes
 --
--- Returns 1 if the lease was the caller's, else 0.
+-- Returns 1 if the lease was the caller's, else 0; the error of the HSET if that was refused.
 --
 -- Atomic, as a note over somebody else's lease would hand that out twice.
 
