@@ -69,6 +69,7 @@ impl Remote {
             heard.hear(message);
         });
         listen_for_wakes(&redis, keys.wake_channel(), context.wake.clone());
+        redis.subscribe();
         confirm(deferred.clone(), tasks.clone());
         sweep(&context, &memory, &leases);
         Self {

@@ -95,6 +95,7 @@ pub(crate) struct Redis(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
+    address: Address,
     topology: watch::Sender<Arc<Topology>>,
     cluster: Option<Arc<Cluster>>,
     channels: Arc<Channels>,
@@ -122,8 +123,7 @@ impl Redis {
         let cluster =
             address.cluster.then(|| Cluster::start(address.clone(), topology.clone(), tools.clone()));
         let channels = Arc::<Channels>::default();
-        Subscription::start(address, channels.clone(), topology.subscribe(), tools.clone());
-        Self(Arc::new(Inner { topology, cluster, channels, tools }))
+        Self(Arc::new(Inner { address, topology, cluster, channels, tools }))
     }
 
     /// How long the calls of one read may take together.
@@ -177,9 +177,15 @@ impl Redis {
         Ok(topology.nodes().into_iter().map(|node| Primary { node, redis: self.clone() }).collect())
     }
 
-    /// Has `hear` told of everything on `channel` from now on. It must be quick.
+    /// Has `hear` told of everything on `channel`, once [`Redis::subscribe`] is called. It must be quick.
     pub(crate) fn listen(&self, channel: String, hear: impl Fn(Signal<'_>) + Send + Sync + 'static) {
         self.0.channels.add(channel, Arc::new(hear));
+    }
+
+    /// Begins to hear what [`Redis::listen`] has named.
+    pub(crate) fn subscribe(&self) {
+        let Inner { address, topology, channels, tools, .. } = &*self.0;
+        Subscription::start(address.clone(), channels.clone(), topology.subscribe(), tools.clone());
     }
 
     /// Begins the subscription anew: it is silent though it should not be.

@@ -3,7 +3,6 @@
 
 use std::{fmt, sync::Arc};
 
-use futures::FutureExt;
 use redis::{ConnectionInfo, PushInfo, PushKind, Value};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -39,7 +38,6 @@ pub(super) struct Channels {
 impl Channels {
     pub(super) fn add(&self, channel: String, ear: Ear) {
         self.ears.lock().push((channel, ear));
-        self.anew.notify_one();
     }
 
     pub(super) fn begin_anew(&self) {
@@ -111,13 +109,7 @@ impl Subscription {
     async fn keep(&mut self) {
         let mut pause = FIRST_PAUSE;
         loop {
-            // What was added until now is among the names.
-            self.channels.anew.notified().now_or_never();
             let names = self.channels.names();
-            if names.is_empty() {
-                self.channels.anew.notified().await;
-                continue;
-            }
             match self.subscribe(&names).await {
                 Some((connection, lost)) => {
                     pause = FIRST_PAUSE;
