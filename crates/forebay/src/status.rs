@@ -18,7 +18,7 @@ pub enum Status {
 pub struct RedisStatus {
     /// Whether every node can be asked.
     pub usable: bool,
-    /// Why one of them cannot; no part of the address or the credentials.
+    /// Why one of them cannot, or what one has refused lately; no part of the address or the credentials.
     pub reason: Option<String>,
     /// Commands sent and not answered yet.
     pub in_flight: usize,

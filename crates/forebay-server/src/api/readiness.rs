@@ -87,10 +87,10 @@ fn components(redis: &RedisStatus) -> Vec<Component> {
 }
 
 fn connection(redis: &RedisStatus) -> Component {
-    let why = || redis.reason.clone().unwrap_or_else(|| "it cannot be asked".to_owned());
+    let mute = (!redis.usable).then(|| "it cannot be asked".to_owned());
     Component {
         name: "redis",
-        reason: (!redis.usable).then(why),
+        reason: redis.reason.clone().or(mute),
         figures: json!({ "usable": redis.usable, "reason": redis.reason, "in_flight": redis.in_flight }),
     }
 }

@@ -225,7 +225,11 @@ impl Inner {
             }
             None => {}
         }
-        self.subscribe_anew();
+        if self.hearing.load(SeqCst) {
+            self.redis.report_recovered("bus");
+        } else {
+            self.subscribe_anew();
+        }
         next
     }
 
@@ -233,8 +237,7 @@ impl Inner {
     fn subscribe_anew(&self) {
         let now = self.redis.clock().now();
         let mut subscribed = self.subscribed.lock();
-        let silent = !self.hearing.load(SeqCst) && now.since(*subscribed) >= UNNOTICED;
-        if silent && self.redis.trouble().is_none() {
+        if now.since(*subscribed) >= UNNOTICED && self.redis.trouble().is_none() {
             *subscribed = now;
             self.redis.resubscribe();
         }

@@ -194,6 +194,9 @@ impl<V: Send + Sync + 'static> Cache<V> {
     }
 
     /// Skips all levels for one call: the value is loaded anew, and stored.
+    ///
+    /// What other processes have in memory stays there for their `local_time_to_live`, as nothing has changed for all
+    /// that is known: [`Cache::invalidate`] tells them.
     pub fn fresh(&self) -> Fresh<'_, V> {
         Fresh { cache: self }
     }

@@ -25,6 +25,9 @@ use crate::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
+/// What an answer leaves of a budget.
+const LEAST: Duration = Duration::from_millis(1);
+
 /// What is larger takes a connection of its own.
 const LARGE: usize = 64 << 10;
 
@@ -131,8 +134,8 @@ impl RedisBackend {
     }
 
     async fn settle(&self, id: &str, token: Token, step: Settle) -> Result<bool, Unavailable> {
-        let token = token.to_string();
-        let (token, wakes) = (token.as_bytes(), self.wakes.as_bytes());
+        let spelt = token.to_string();
+        let (token, wakes) = (spelt.as_bytes(), self.wakes.as_bytes());
         let life = match &step {
             Settle::Fill { life, .. } | Settle::Renew(life) | Settle::Note(_, life) => millis(*life),
             Settle::Discard | Settle::Release => String::new(),
@@ -155,7 +158,11 @@ impl RedisBackend {
             Settle::Discard => (&RELEASE, &[token, b"discard", wakes]),
             Settle::Release => (&RELEASE, &[token, b"keep", wakes]),
         };
-        Ok(self.run(script, &self.pair(id), arguments, road).await?.number() == Some(1))
+        let settled = self.run(script, &self.pair(id), arguments, road).await;
+        if settled.is_err() && matches!(step, Settle::Release) {
+            self.take_back(id, spelt);
+        }
+        Ok(settled?.number() == Some(1))
     }
 
     async fn change(&self, id: &str, change: Change) -> Result<(), Unavailable> {
@@ -185,7 +192,9 @@ impl RedisBackend {
         let spent = self.redis.span(Road::Large).saturating_sub(budget.0);
         let until = began.after(self.redis.span(road).saturating_sub(spent));
         let answer = self.redis.call(request, road, until).await;
-        budget.0 = budget.0.saturating_sub(clock.now().since(began));
+        // Whoever waited in a crowd, and was answered, may still ask.
+        let most = if answer.is_ok() { until.since(began).saturating_sub(LEAST) } else { Duration::MAX };
+        budget.0 = budget.0.saturating_sub(clock.now().since(began).min(most));
         answer
     }
 

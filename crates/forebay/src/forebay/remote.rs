@@ -95,7 +95,7 @@ impl Remote {
         let (deferred, deferred_for) = self.deferred.backlog();
         RedisStatus {
             usable: reason.is_none(),
-            reason,
+            reason: reason.or_else(|| self.redis.refusal()),
             in_flight: self.redis.in_flight(),
             hears: figures.hears,
             staleness_bound: figures.staleness_bound,
@@ -113,6 +113,13 @@ impl Remote {
         let Context { tasks, clock: own, .. } = &self.shared.context;
         let ended = tasks.shut_down(own, budget).await;
         let drained = clock.timeout(until.since(clock.now()), self.deferred.drain()).await.is_some();
+        if !drained {
+            let (changes, _) = self.deferred.backlog();
+            tracing::warn!(
+                changes,
+                "Redis has not confirmed them: others may serve the old values until these end"
+            );
+        }
         clock.timeout(CLOSING, self.bus.leave()).await;
         ended & drained & self.redis.close(CLOSING).await
     }

@@ -38,6 +38,9 @@ impl Address {
         if !["redis", "rediss", "valkey", "valkeys"].contains(&scheme) {
             return Err(refuse("has an unknown scheme"));
         }
+        if rest.contains('#') {
+            return Err(refuse("holds a #, which is written %23 in a password"));
+        }
         let seeds = hosts(rest)
             .map(|rest| seed(&format!("{scheme}://{rest}")))
             .collect::<Result<Vec<ConnectionInfo>, Error>>()?;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -9,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use futures::stream::{self, StreamExt};
 use redis::{ConnectionInfo, Value, cmd};
 use tokio::sync::{Notify, watch};
 
@@ -24,6 +26,9 @@ use crate::sync::Mutex;
 
 /// How often the slots are asked for when nothing is amiss; a refused call asks at once.
 const ROUTINE: Duration = Duration::from_secs(15);
+
+/// How many seeds are asked at a time.
+const SEEDS: usize = 16;
 
 /// The least pause between two looks.
 const BETWEEN: Duration = Duration::from_millis(20);
@@ -131,12 +136,14 @@ impl Cluster {
     }
 
     async fn refresh(&self) -> bool {
-        for info in self.candidates() {
-            let asked = self.tools.clock.timeout(CONNECT, slots(&info)).await;
-            if let Some(Some(ranges)) = asked {
-                self.take(ranges);
-                return true;
-            }
+        // Who knows nothing yet asks all, so that none keeps the callers waiting.
+        let at_a_time = if self.has_answered() { 1 } else { SEEDS };
+        let asks = stream::iter(self.candidates())
+            .map(|info| async move { self.tools.clock.timeout(CONNECT, slots(&info)).await.flatten() });
+        let answers = asks.buffer_unordered(at_a_time).filter_map(std::future::ready);
+        if let Some(ranges) = pin!(answers).next().await {
+            self.take(ranges);
+            return true;
         }
         if !self.known.load(Relaxed) {
             self.tools.journal.warn("cluster", "no node answers");

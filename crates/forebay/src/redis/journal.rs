@@ -1,6 +1,6 @@
 //! Says in the log how Redis is, at most twice a minute however often that changes.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
     clock::{Clock, Moment},
@@ -21,6 +21,8 @@ pub(super) struct Journal {
 struct Written {
     moments: [Option<Moment>; 2],
     last: String,
+    /// Of which parts the last word is that they do not work.
+    troubled: BTreeSet<String>,
 }
 
 impl Journal {
@@ -30,12 +32,17 @@ impl Journal {
 
     pub(super) fn warn(&self, part: &str, reason: &str) {
         if self.may_write(&format!("{part}: {reason}")) {
+            self.written.lock().troubled.insert(part.to_owned());
             tracing::warn!(part, reason, "Redis cannot be used as it should be; the service goes on without");
         }
     }
 
+    /// Takes back that `part` does not work, where that was said: as soon as there is room for a line, for which it
+    /// is to be called again and again.
     pub(super) fn recovered(&self, part: &str) {
-        if self.may_write("") {
+        let troubled = self.written.lock().troubled.contains(part);
+        if troubled && self.may_write("") {
+            self.written.lock().troubled.remove(part);
             tracing::info!(part, "Redis is in use again");
         }
     }
@@ -49,7 +56,8 @@ impl Journal {
         if within(older) || (within(newer) && written.last == line) {
             return false;
         }
-        *written = Written { moments: [newer, Some(now)], last: line.to_owned() };
+        written.moments = [newer, Some(now)];
+        line.clone_into(&mut written.last);
         true
     }
 }
@@ -69,6 +77,20 @@ mod tests {
         }
         assert_eq!(written, 10);
     }
+
+    #[test]
+    fn the_end_of_a_trouble_is_told_late_rather_than_never() {
+        let (clock, time) = Clock::manual();
+        let journal = Journal::new(clock);
+        journal.warn("redis", "it does not answer");
+        journal.warn("bus", "no message comes back");
+        journal.recovered("redis");
+        assert!(journal.written.lock().troubled.contains("redis"));
+        time.advance(MINUTE);
+        journal.recovered("redis");
+        assert!(!journal.written.lock().troubled.contains("redis"));
+    }
+
     #[test]
     fn one_refusal_over_and_over_leaves_room_for_the_next_news() {
         let journal = Journal::new(Clock::manual().0);

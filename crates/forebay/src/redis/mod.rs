@@ -213,6 +213,16 @@ impl Redis {
         nodes.iter().find_map(|node| node.reason())
     }
 
+    /// What a node has refused to do lately, though it can be asked.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.0.topology.borrow().nodes().iter().find_map(|node| node.refusal())
+    }
+
+    /// Says in the log that a `part` works again, where it was said that it does not.
+    pub(crate) fn report_recovered(&self, part: &str) {
+        self.0.tools.journal.recovered(part);
+    }
+
     /// Says in the log that a `part` does not work, seldom enough.
     pub(crate) fn report(&self, part: &str, reason: &str) {
         self.0.tools.journal.warn(part, reason);

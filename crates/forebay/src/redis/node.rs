@@ -20,6 +20,15 @@ use super::{
 };
 use crate::{clock::Moment, sync::Mutex};
 
+/// With more calls on their way than this, one waits behind others rather than for the server.
+const CROWD: usize = 32;
+
+/// How long a call may wait behind others that are being answered.
+const CROWDED: Duration = Duration::from_secs(5);
+
+/// For how long a refusal is told of.
+const REFUSED: Duration = Duration::from_secs(10);
+
 /// How late a timer may be before it says more about this process than about Redis.
 const STARVED: Duration = Duration::from_millis(5);
 
@@ -35,6 +44,9 @@ pub(super) struct Node {
     pub(super) breaker: Breaker,
     pub(super) answers: AtomicU64,
     in_flight: AtomicUsize,
+    /// When somebody who still waited was last answered.
+    answered: Mutex<Moment>,
+    refusal: Mutex<Option<(Moment, String)>>,
     /// How often it was connected: a call that began before is no news of the present connection.
     pub(super) links: AtomicU64,
     pub(super) stopped: CancellationToken,
@@ -52,6 +64,8 @@ impl Node {
             breaker: Breaker::default(),
             answers: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
+            answered: Mutex::default(),
+            refusal: Mutex::default(),
             links: AtomicU64::new(0),
             stopped: CancellationToken::new(),
             run: Mutex::default(),
@@ -78,7 +92,14 @@ impl Node {
         self.usual.reason()
     }
 
-    /// Asks the node, until `until` at the latest.
+    /// What the node has refused to do lately, though it can be asked.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let refusal = self.refusal.lock();
+        let (at, code) = refusal.as_ref()?;
+        (self.tools.clock.now().since(*at) < REFUSED).then(|| format!("it answers {code}"))
+    }
+
+    /// Asks the node, until `until` at the latest, or for as long as a crowd of calls is being answered.
     pub(super) async fn call(
         self: &Arc<Self>,
         request: &Request<'_>,
@@ -91,10 +112,11 @@ impl Node {
         }
         let _counted = InFlight::enter(&self.in_flight);
         let link = self.links.load(Relaxed);
-        let answer = self.within(until, self.attempt(request, road, role)).await;
+        let answer = self.in_turn(until, self.attempt(request, road, role)).await;
         let failed = matches!(answer, None | Some(Err(Trouble::Lost | Trouble::NotSent)));
         if !failed {
             self.answers.fetch_add(1, Relaxed);
+            *self.answered.lock() = self.tools.clock.now();
         }
         let is_news = road == Road::Usual && self.links.load(Relaxed) == link;
         if is_news && self.breaker.record(self.tools.clock.now(), failed) {
@@ -106,11 +128,29 @@ impl Node {
                 Err(Trouble::Node(reason))
             }
             Some(Err(Trouble::Refused(code))) => {
-                self.tools.journal.warn(&self.name, &format!("it answers {code}"));
+                self.tools.journal.warn("commands", &format!("it answers {code}"));
+                *self.refusal.lock() = Some((self.tools.clock.now(), code.clone()));
                 Err(Trouble::Refused(code))
             }
             Some(answer) => answer,
             None => Err(Trouble::Lost),
+        }
+    }
+
+    /// Runs `work` until `until`; in a crowd, until nobody has been answered for a budget's time. A burst of calls
+    /// is slow because there are many, and going on without Redis would make as many loads.
+    async fn in_turn<T>(&self, mut until: Moment, work: impl Future<Output = T>) -> Option<T> {
+        tokio::pin!(work);
+        let clock = &self.tools.clock;
+        let limit = clock.now().after(CROWDED);
+        loop {
+            if let Some(done) = self.within(until, &mut work).await {
+                return Some(done);
+            }
+            until = self.answered.lock().after(self.tools.budget).min(limit);
+            if self.in_flight() <= CROWD || until <= clock.now() {
+                return None;
+            }
         }
     }
 

@@ -48,7 +48,6 @@ impl Node {
 
     /// Opens the node for calls until its link is lost or left.
     async fn take_up(&self, link: Arc<Link>) {
-        let was_down = self.is_down();
         let before = self.run.lock().replace(link.run.clone());
         if before.is_some_and(|before| before.is_none() || before != link.run) {
             self.tools.hooks.server_changed();
@@ -56,9 +55,7 @@ impl Node {
         self.links.fetch_add(1, Relaxed);
         self.breaker.reset();
         self.usual.set(State::Ready(link.clone()));
-        if was_down {
-            self.tools.journal.recovered(&self.name);
-        }
+        self.tools.journal.recovered(&self.name);
         if self.attend(&link).await {
             self.usual.state.send_if_modified(|state| {
                 let ready = matches!(state, State::Ready(_));
@@ -80,6 +77,7 @@ impl Node {
                 () = link.lost.cancelled() => return true,
                 () = self.tools.clock.sleep(WATCH) => {}
             }
+            self.tools.journal.recovered(&self.name);
             let before = std::mem::replace(&mut answers, self.answers.load(Relaxed));
             if before == answers && !self.is_heard(link).await {
                 self.leave_alone("it does not answer");

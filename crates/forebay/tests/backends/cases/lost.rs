@@ -57,8 +57,6 @@ pub(crate) async fn an_invalidate_hands_the_lease_to_the_next(rig: impl Rig) {
     let waiting = look(&cache);
     rig.settle().await;
     cache.invalidate("a").await;
-    rig.settle().await;
-    assert!(waiting.is_finished());
     let held = lease(at_once(&rig, waiting).await);
     assert_eq!(lost.fill("old".to_owned()).await.unwrap(), Filled::Lost);
     assert_eq!(held.fill("new".to_owned()).await.unwrap(), Filled::Stored);
