@@ -156,3 +156,27 @@ async fn without_redis_no_more_loads_run_than_the_outage_allows() {
     eventually(|| here.status().usable).await;
     assert_eq!(held(&cache, "never").await, None);
 }
+
+/// How many loads two processes with the default budget make, which ask for so many cold keys at one moment.
+async fn loads_of_a_burst(keys: usize) -> usize {
+    let (rig, origin) = (Rig::new(), Origin::taking(200));
+    let open = async || rig.open_with(|builder| builder.redis_budget(Duration::from_millis(50))).await;
+    let processes = [open().await, open().await];
+    let caches = processes.each_ref().map(Process::cache);
+    let callers = (0..keys).flat_map(|key| caches.each_ref().map(|cache| (cache, key.to_string())));
+    let callers: Vec<_> = callers.map(|(cache, key)| origin.call(cache, &key, Ok("A"))).collect();
+    for answer in done(join_all(callers)).await {
+        assert_eq!(*answer.unwrap().unwrap(), "A");
+    }
+    origin.calls()
+}
+
+// The last of so many are answered long after a budget, though the server does nothing but answer.
+#[test]
+fn a_burst_of_a_thousand_cold_keys_makes_one_load_for_each() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    forebay_rig::unless_starved(|| match runtime.block_on(loads_of_a_burst(1_000)) {
+        1_000 => Ok(()),
+        more => Err(format!("{more} loads of 1,000 keys")),
+    });
+}
