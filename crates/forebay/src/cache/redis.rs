@@ -25,8 +25,8 @@ use crate::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// What an answer leaves of a budget.
-const LEAST: Duration = Duration::from_millis(1);
+/// What an answer leaves of a budget: whoever waited for it in a crowd is to come to the next question.
+const LEAST: Duration = Duration::from_millis(10);
 
 /// What is larger takes a connection of its own.
 const LARGE: usize = 64 << 10;
@@ -192,7 +192,6 @@ impl RedisBackend {
         let spent = self.redis.span(Road::Large).saturating_sub(budget.0);
         let until = began.after(self.redis.span(road).saturating_sub(spent));
         let answer = self.redis.call(request, road, until).await;
-        // Whoever waited in a crowd, and was answered, may still ask.
         let most = if answer.is_ok() { until.since(began).saturating_sub(LEAST) } else { Duration::MAX };
         budget.0 = budget.0.saturating_sub(clock.now().since(began).min(most));
         answer

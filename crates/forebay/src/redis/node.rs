@@ -44,6 +44,8 @@ pub(super) struct Node {
     pub(super) breaker: Breaker,
     pub(super) answers: AtomicU64,
     in_flight: AtomicUsize,
+    /// When somebody last came into a crowd.
+    crowd: Mutex<Moment>,
     /// When somebody who still waited was last answered.
     answered: Mutex<Moment>,
     refusal: Mutex<Option<(Moment, String)>>,
@@ -64,6 +66,7 @@ impl Node {
             breaker: Breaker::default(),
             answers: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
+            crowd: Mutex::default(),
             answered: Mutex::default(),
             refusal: Mutex::default(),
             links: AtomicU64::new(0),
@@ -142,13 +145,19 @@ impl Node {
     async fn in_turn<T>(&self, mut until: Moment, work: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(work);
         let clock = &self.tools.clock;
-        let limit = clock.now().after(CROWDED);
+        let began = clock.now();
+        let limit = began.after(CROWDED);
+        if self.in_flight() > CROWD {
+            *self.crowd.lock() = began;
+        }
         loop {
             if let Some(done) = self.within(until, &mut work).await {
                 return Some(done);
             }
             until = self.answered.lock().after(self.tools.budget).min(limit);
-            if self.in_flight() <= CROWD || until <= clock.now() {
+            // Also the last one of a crowd, which has gone by then.
+            let alone = *self.crowd.lock() < began;
+            if alone || until <= clock.now() {
                 return None;
             }
         }
