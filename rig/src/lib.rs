@@ -15,6 +15,7 @@ mod reply;
 mod spawner;
 mod starved;
 mod stats;
+mod timing;
 
 pub use cluster::Cluster;
 pub use pace::Pace;
@@ -22,3 +23,4 @@ pub use redis::Redis;
 pub use reply::Reply;
 pub use spawner::{dying, spawn};
 pub use starved::unless_starved;
+pub use timing::{least, median, timed};

@@ -6,9 +6,9 @@ use forebay::{
     cache::Invalidated,
     testing::{Flow, Proxy},
 };
-use forebay_rig::Cluster;
+use forebay_rig::{Cluster, least, median, timed};
 
-use crate::stage::{Stage, least, median, pass, timed};
+use crate::stage::{Stage, pass};
 
 const BUDGET: Duration = Duration::from_millis(50);
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use forebay::cache::Invalidated;
-use forebay_rig::Cluster;
+use forebay_rig::{Cluster, least, median, timed};
 
-use crate::stage::{Stage, does, ids_at, least, median, timed};
+use crate::stage::{Stage, does, ids_at};
 
 const BUDGET: Duration = Duration::from_millis(50);
 

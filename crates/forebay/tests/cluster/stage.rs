@@ -116,31 +116,3 @@ pub(crate) fn does(node: &Redis, command: &[&str]) {
 pub(crate) async fn pass(span: Duration) {
     Clock::real().sleep(span).await;
 }
-
-/// What `work` gives, and how long it took.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what callers wait is less than the clock of the library can tell"
-)]
-pub(crate) async fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
-    let began = std::time::Instant::now();
-    let done = work.await;
-    (began.elapsed(), done)
-}
-
-/// The least of five, or the first below `enough`: what else runs on the machine delays, and never speeds up.
-pub(crate) async fn least(enough: Duration, attempt: impl AsyncFn() -> Duration) -> Duration {
-    let mut least = Duration::MAX;
-    for _ in 0..5 {
-        least = least.min(attempt().await);
-        if least < enough {
-            break;
-        }
-    }
-    least
-}
-
-pub(crate) fn median(mut spans: Vec<Duration>) -> Duration {
-    spans.sort_unstable();
-    spans[spans.len() / 2]
-}

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use forebay::clock::Clock;
+pub(crate) use forebay_rig::{least, median, timed};
 
 pub(crate) async fn pass(span: Duration) {
     Clock::real().sleep(span).await;
@@ -19,34 +20,10 @@ pub(crate) async fn until(patience: Duration, done: impl Fn() -> bool) -> Option
     ended.map(|()| took)
 }
 
-/// What `work` gives, and how long it took.
-pub(crate) async fn timed<T>(work: impl Future<Output = T>) -> (Duration, T) {
-    let began = now();
-    let done = work.await;
-    (began.elapsed(), done)
-}
-
 #[expect(
     clippy::disallowed_methods,
     reason = "what callers wait is less than the clock of the library can tell"
 )]
 pub(crate) fn now() -> Instant {
     Instant::now()
-}
-
-/// The least of five, or the first below `enough`: what else runs on the machine delays, and never speeds up.
-pub(crate) async fn least(enough: Duration, attempt: impl AsyncFn() -> Duration) -> Duration {
-    let mut least = Duration::MAX;
-    for _ in 0..5 {
-        least = least.min(attempt().await);
-        if least < enough {
-            break;
-        }
-    }
-    least
-}
-
-pub(crate) fn median(mut spans: Vec<Duration>) -> Duration {
-    spans.sort_unstable();
-    spans[spans.len() / 2]
 }
