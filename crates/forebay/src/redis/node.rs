@@ -40,7 +40,7 @@ pub(super) struct Node {
     pub(super) tools: Tools,
     pub(super) usual: Lane,
     /// For large values, opened when the first one comes.
-    large: OnceLock<Arc<Lane>>,
+    pub(super) large: OnceLock<Arc<Lane>>,
     pub(super) breaker: Breaker,
     pub(super) answers: AtomicU64,
     in_flight: AtomicUsize,

@@ -27,7 +27,10 @@ impl Node {
             () = self.tools.tasks.stopping() => {}
             () = self.stopped.cancelled() => {}
         }
-        self.usual.set(State::Down("it is not asked any more".into()));
+        // Nothing else closes the connections.
+        for lane in self.large.get().map(Arc::as_ref).into_iter().chain([&self.usual]) {
+            lane.set(State::Down("it is not asked any more".into()));
+        }
     }
 
     pub(super) async fn supervise(self: Arc<Self>) {
