@@ -61,11 +61,12 @@ impl RedisBackend {
         let left = parts.next().and_then(|left| left.number()).unwrap_or(0);
         Ok(match (parts.next(), u64::try_from(left)) {
             (Some(Reply::Bytes(bytes)), Ok(left)) => Some(self.weighed(bytes, left)),
-            // Of another type, or without an end: it is not ours.
-            (Some(Reply::Bytes(_) | Reply::Error(_)), Err(_)) if left == -1 => {
+            // Gone between the two questions.
+            (Some(Reply::Bytes(_)), Err(_)) if left != -1 => None,
+            // Without an end, or of another type: it is not ours.
+            (Some(Reply::Bytes(_) | Reply::Error(_)), _) => {
                 Some(Stored { bytes: Bytes::new(), left: Duration::ZERO })
             }
-            (Some(Reply::Error(_)), _) => Some(Stored { bytes: Bytes::new(), left: Duration::ZERO }),
             _ => None,
         })
     }
