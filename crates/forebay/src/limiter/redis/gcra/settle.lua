@@ -1,0 +1,41 @@
+-- Corrects what a reservation has taken, where it is not paid off: down to nothing, up to the burst. Comes after
+-- packed.lua.
+--
+-- ARGV  3 the value after the reservation
+--       4 cost reserved
+--       5 actual cost
+--       6 channel, 7 message for those who remember a refusal; '' without
+--       8.. limit and burst of each window, by turns
+--
+-- Returns 1 if anything was corrected, else 0.
+--
+-- Atomic, as between the look and the correction somebody else could take a cost.
+
+local hold = ARGV[3]
+local held, key_born = read('>I6I6', hold, 8)
+local change, settled = ARGV[5] - ARGV[4], 0
+local records, at, hold_at = '', 21 + 5 * count, 21 + 5 * (#hold - 20) / (5 + 14)
+for n = 1, count do
+    local length, rate, debt = read('>I5', value, 16 + 5 * n)
+    rate, debt, at = read('>I7I7', value, at)
+    if n <= asked and born == key_born then
+        local held_rate, held_debt
+        held_rate, held_debt, hold_at = read('>I7I7', hold, hold_at)
+        -- What was reserved last is paid off last: as much as is left of the debt of then can still be returned.
+        local left = held_debt - (written - held) * math.max(rate, held_rate)
+        if left > 0 then
+            local most = math.max(0, ARGV[7 + 2 * n] * length - debt)
+            debt = debt + math.max(-debt, -left, math.min(most, change * length))
+            settled = 1
+        end
+    end
+    records = records .. pack('>I7I7', rate, debt)
+end
+if settled == 1 then
+    life = math.max(life, redis.call('PTTL', key))
+    redis.call('SET', key, value:sub(1, 20 + 5 * count) .. records, 'PX', life)
+end
+if ARGV[7] ~= '' then
+    redis.call('PUBLISH', ARGV[6], ARGV[7])
+end
+return settled

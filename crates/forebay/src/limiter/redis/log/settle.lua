@@ -1,0 +1,39 @@
+-- Corrects what a reservation has taken, where that still counts: down to nothing, up to the limit. What was used beyond
+-- the reservation counts from now on. Comes after members.lua.
+--
+-- ARGV  1 the first member of the reservation
+--       2 cost reserved
+--       3 actual cost
+--       4 channel, 5 message for those who remember a refusal; '' without
+--       6.. length in ms and limit of each window, by turns
+--
+-- Returns 1 if anything was corrected, else 0.
+--
+-- Atomic, as between the look and the correction somebody else could take a cost.
+
+local reserved, actual, settled = tonumber(ARGV[2]), tonumber(ARGV[3]), 0
+local first, tail = tonumber(ARGV[1]:sub(1, 16)), tonumber(ARGV[1]:sub(18))
+if actual < reserved then
+    local members = {}
+    for n = actual, reserved - 1 do
+        members[#members + 1] = name(first + n, tail)
+    end
+    settled = in_parts(members, function(...)
+        return redis.call('ZREM', key, ...)
+    end)
+elseif redis.call('ZSCORE', key, ARGV[1]) then
+    local more, longest = actual - reserved, 0
+    for i = 6, #ARGV, 2 do
+        more = math.min(more, ARGV[i + 1] - used(tonumber(ARGV[i])))
+        longest = math.max(longest, tonumber(ARGV[i]))
+    end
+    if more > 0 then
+        add(more)
+        redis.call('PEXPIRE', key, longest)
+        settled = more
+    end
+end
+if ARGV[5] ~= '' then
+    redis.call('PUBLISH', ARGV[4], ARGV[5])
+end
+return math.min(settled, 1)

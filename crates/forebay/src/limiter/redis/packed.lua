@@ -1,0 +1,55 @@
+-- The first part of every script on packed windows: what is under the key, and the key's own time.
+--
+-- KEYS  the subject's key
+-- ARGV  1 layout: the width of a cell in one byte, then the length of each window in five
+--       2 life of what is written in ms
+--
+-- A value: the mode; in six bytes each the server's time at the last write, the key's own time then, and the server's
+-- time at the first write; a layout; and of each window its cells. A value of another tier is brought into the order of
+-- the caller's layout, with the windows that this does not have behind. Times and lengths are in ms. MODE, CELLS, how
+-- many a window has, and WIDEST, the most bytes of one, are set before.
+--
+-- A key's own time begins at 0 and goes on as the server's clock does, but never back: a clock that steps back frees
+-- nothing and freezes nobody.
+
+local floor, pack, read = math.floor, struct.pack, struct.unpack
+local key, layout, life = KEYS[1], ARGV[1], ARGV[2]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + floor(time[2] / 1000)
+
+local value = redis.pcall('GET', key)
+local kind, last, written, born, width = nil, now, 0, now, layout:byte()
+local asked, readable = (#layout - 1) / 5, 1
+local count = asked
+if value then
+    if type(value) == 'string' and #value > 20 and #value < 4096 then
+        kind, last, written, born, width = read('>BI6I6I6B', value)
+        count = (#value - 20) / (5 + CELLS * width)
+    end
+    if kind ~= MODE or width < 4 or width > WIDEST or count ~= floor(count) then
+        value, readable = nil, 0
+        last, written, born, width, count = now, 0, now, layout:byte(), asked
+    elseif value:sub(20, 19 + #layout) ~= layout then
+        local wide, windows, form = math.max(width, layout:byte()), {}, ('I' .. width):rep(CELLS)
+        for n = 1, count do
+            local length = read('>I5', value, 16 + 5 * n)
+            local cells = { read('>' .. form, value, 21 + 5 * count + (n - 1) * CELLS * width) }
+            cells[CELLS + 1] = nil
+            windows[length] = pack('>' .. ('I' .. wide):rep(CELLS), unpack(cells))
+        end
+        local order, records = string.char(wide) .. layout:sub(2), ''
+        for at = 2, #layout, 5 do
+            local length = read('>I5', layout, at)
+            records = records .. (windows[length] or ('\0'):rep(CELLS * wide))
+            windows[length] = nil
+        end
+        for length, record in pairs(windows) do
+            order, records = order .. pack('>I5', length), records .. record
+        end
+        value, width, count = value:sub(1, 19) .. order .. records, wide, (#order - 1) / 5
+    end
+end
+if not value then
+    value = ('\0'):rep(19) .. layout .. ('\0'):rep(count * CELLS * width)
+end
+local age = now > last and written + now - last or written

@@ -1,0 +1,39 @@
+-- Corrects what a reservation has taken, where that still counts: down to nothing, up to the limit. Comes after
+-- packed.lua.
+--
+-- ARGV  3 the value after the reservation
+--       4 cost reserved
+--       5 actual cost
+--       6 channel, 7 message for those who remember a refusal; '' without
+--       8.. limit of each window
+--
+-- Returns 1 if anything was corrected, else 0.
+--
+-- Atomic, as between the look and the correction somebody else could take a cost.
+
+local held, key_born = read('>I6I6', ARGV[3], 8)
+local change, settled = ARGV[5] - ARGV[4], 0
+local records, at, all = '', 21 + 5 * count, '>' .. ('I' .. width):rep(CELLS)
+for n = 1, count do
+    local length, cells, used = read('>I5', value, 16 + 5 * n), { read(all, value, at) }, 0
+    at, cells[CELLS + 1] = cells[CELLS + 1], nil
+    local passed = floor(written * 10 / length) - floor(held * 10 / length)
+    if n <= asked and born == key_born and passed >= 0 and passed < CELLS then
+        for cell = 1, CELLS do
+            used = used + cells[cell]
+        end
+        local most = math.max(0, ARGV[7 + n] - used)
+        local corrected = math.max(-cells[passed + 1], math.min(most, change))
+        cells[passed + 1] = cells[passed + 1] + corrected
+        settled = 1
+    end
+    records = records .. pack(all, unpack(cells))
+end
+if settled == 1 then
+    life = math.max(life, redis.call('PTTL', key))
+    redis.call('SET', key, value:sub(1, 20 + 5 * count) .. records, 'PX', life)
+end
+if ARGV[7] ~= '' then
+    redis.call('PUBLISH', ARGV[6], ARGV[7])
+end
+return settled
