@@ -1,6 +1,6 @@
 //! The one error type of the library, opaque except for its kind.
 
-use std::{error, fmt};
+use std::{convert::Infallible, error, fmt};
 
 type Source = Box<dyn error::Error + Send + Sync>;
 
@@ -47,6 +47,12 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+}
+
+impl From<Infallible> for Error {
+    fn from(never: Infallible) -> Self {
+        match never {}
     }
 }
 

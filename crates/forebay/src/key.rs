@@ -4,7 +4,12 @@ mod fingerprint;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, fmt, ops::RangeInclusive, sync::Arc};
+use std::{
+    borrow::{Borrow, Cow},
+    fmt,
+    ops::RangeInclusive,
+    sync::Arc,
+};
 
 use crate::error::{Error, ErrorKind};
 
@@ -71,6 +76,12 @@ impl Name {
     /// Borrows the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for Name {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }
@@ -208,6 +219,10 @@ impl Keys {
 
     pub(crate) fn lease(&self, space: &Name, version: u32, id: &str) -> String {
         self.entry("lease", space, version, id)
+    }
+
+    pub(crate) fn limit(&self, policy: &Name, subject: &str) -> String {
+        format!("rate_limit:{}:{policy}:{{{subject}}}", self.app)
     }
 
     pub(crate) fn invalidate_channel(&self) -> String {

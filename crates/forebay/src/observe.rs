@@ -53,6 +53,35 @@ pub enum Event<'a> {
         /// How long it refuses.
         pause: Duration,
     },
+    /// A limiter has decided.
+    Checked {
+        /// The name of the policy.
+        policy: &'a str,
+        /// The name of the tier that was applied.
+        tier: &'a str,
+        /// What the caller was told.
+        outcome: CheckOutcome,
+    },
+    /// What was stored of a subject's counts could not be read, and so counted as nothing.
+    UnreadableLimit {
+        /// The name of the policy.
+        policy: &'a str,
+    },
+}
+
+/// What a limiter has said to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// Go on.
+    Allowed,
+    /// Come back later.
+    Denied,
+    /// Come back later; the store was not asked again.
+    Remembered,
+    /// The cost is above a limit.
+    NeverFits,
+    /// The store cannot be asked.
+    Unavailable,
 }
 
 /// What a reader of a cache got.

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Gone,
     /// It expired, and may still be handed out as stale.
     Aged,
+    /// Not a value: a subject of a policy got quota back.
+    Freed,
 }
 
 /// Which changes of a publisher were published by the time of its heartbeat: all up to `through` but the
@@ -52,6 +54,7 @@ impl<'a> Message<'a> {
         Some(match verb {
             "gone" => change(publisher, Kind::Gone, words)?,
             "aged" => change(publisher, Kind::Aged, words)?,
+            "freed" => change(publisher, Kind::Freed, words)?,
             "beat" => Self::Beat { publisher, tally: tally(words)? },
             "bye" => Self::Bye { publisher, tally: tally(words)? },
             _ => return None,
@@ -104,6 +107,7 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Gone => "gone",
             Self::Aged => "aged",
+            Self::Freed => "freed",
         })
     }
 }
@@ -176,10 +180,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(
-            publisher: u64, number in 1_u64.., aged: bool, space in "[a-z:]{1,9}", id in "[^\\s]{1,9}",
+            publisher: u64, number in 1_u64..,
+            kind in prop_oneof![Just(Kind::Gone), Just(Kind::Aged), Just(Kind::Freed)], space in "[a-z:]{1,9}", id in "[^\\s]{1,9}",
             tally in tallies(),
         ) {
-            let kind = if aged { Kind::Aged } else { Kind::Gone };
             check(&Message::Change { publisher, number, kind, space: &space, id: &id });
             check(&Message::Beat { publisher, tally: tally.clone() });
             check(&Message::Bye { publisher, tally });
@@ -187,7 +191,7 @@ mod tests {
 
         #[test]
         fn no_bytes_panic(
-            bytes: Vec<u8>, verb in "gone|aged|beat|bye", tail in "[0-9a-f,+ -]{0,40}",
+            bytes: Vec<u8>, verb in "gone|aged|freed|beat|bye", tail in "[0-9a-f,+ -]{0,40}",
         ) {
             Message::parse(&bytes);
             Message::parse(format!("f1 {verb} 0000000000000001 {tail}").as_bytes());

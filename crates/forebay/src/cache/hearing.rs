@@ -44,7 +44,7 @@ impl Hearing {
     pub(crate) fn hear(&self, heard: Heard<'_>) {
         match heard {
             // Its own changes have been done in this process, before and after the store.
-            Heard::Changed { own: true, .. } => {}
+            Heard::Changed { own: true, .. } | Heard::Changed { kind: Kind::Freed, .. } => {}
             Heard::Changed { space, id, kind, .. } => {
                 for ear in self.ears(space) {
                     ear.overtake(id, kind);

@@ -192,6 +192,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
         self.flights.detach(key);
         match kind {
             Kind::Gone => self.forget(key),
+            Kind::Freed => {}
             Kind::Aged => self.shared.memory.age(self.space, key, self.now()),
         }
     }

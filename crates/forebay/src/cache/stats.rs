@@ -104,7 +104,9 @@ impl Counts {
             Event::Changed { .. } => [Some(&self.changes), None],
             Event::Unreadable { .. } => [Some(&self.unreadable), None],
             Event::WaiterCancelled { .. } => [Some(&self.cancelled_waits), None],
-            Event::BreakerOpened { .. } => [None, None],
+            Event::BreakerOpened { .. } | Event::Checked { .. } | Event::UnreadableLimit { .. } => {
+                [None, None]
+            }
         }
     }
 

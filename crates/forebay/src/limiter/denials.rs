@@ -1,0 +1,116 @@
+//! Refusals that are remembered in this process, so that who keeps asking costs the store one question a second.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use quick_cache::{UnitWeighter, sync::Cache};
+
+use super::{decision::Decision, policy::Tier, quota::Quota};
+use crate::{
+    clock::{Clock, Moment, TICK},
+    hash::Seed,
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
+};
+
+/// How long a refusal is believed at most: another process may have freed something, and its word been lost.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// How many subjects are remembered.
+const SUBJECTS: usize = 10_000;
+
+/// The latest refusals of one policy, by subject.
+pub(crate) struct Denials {
+    clock: Clock,
+    refused: Cache<Box<str>, Arc<Denial>, UnitWeighter, Seed>,
+    /// How often something was forgotten: what was asked before then may not hold any more.
+    forgotten: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Denial {
+    tier: Arc<Tier>,
+    cost: u64,
+    quota: Quota,
+    told: Moment,
+    wait: Duration,
+    until: Moment,
+}
+
+/// When a question was asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    at: Moment,
+    forgotten: u64,
+}
+
+impl Denials {
+    pub(super) fn new(clock: Clock) -> Self {
+        let refused =
+            Cache::with(SUBJECTS, SUBJECTS as u64, UnitWeighter, Seed::default(), Default::default());
+        Self { clock, refused, forgotten: AtomicU64::new(0) }
+    }
+
+    /// The refusal that still holds for this cost, or a larger one.
+    pub(super) fn find(&self, subject: &str, tier: &Arc<Tier>, cost: u64) -> Option<Decision> {
+        let denial = self.refused.get(subject)?;
+        let now = self.clock.coarse();
+        let holds = now < denial.until && cost >= denial.cost && Arc::ptr_eq(tier, &denial.tier);
+        holds.then(|| denial.again(now, cost))
+    }
+
+    /// To be called before the store is asked.
+    pub(super) fn ask(&self) -> Asked {
+        Asked { at: self.clock.now(), forgotten: self.forgotten.load(SeqCst) }
+    }
+
+    /// Remembers that the store has refused `cost`, unless something was freed meanwhile.
+    pub(super) fn remember(
+        &self,
+        subject: &str,
+        tier: &Arc<Tier>,
+        cost: u64,
+        asked: Asked,
+        refusal: &Decision,
+    ) {
+        let Decision::Denied { quota, retry_after: wait } = refusal else { return };
+        // The coarse clock may lag: whoever comes when told to is not to be refused from memory.
+        let Some(life) = (*wait).min(LONGEST).checked_sub(TICK) else { return };
+        let (told, until) = (self.clock.now(), asked.at.after(life));
+        let denial = Denial { tier: tier.clone(), cost, quota: quota.clone(), told, wait: *wait, until };
+        self.refused.insert(subject.into(), Arc::new(denial));
+        if self.forgotten.load(SeqCst) != asked.forgotten {
+            self.refused.remove(subject);
+        }
+    }
+
+    /// Something of a subject was freed.
+    pub(super) fn forget(&self, subject: &str) {
+        self.forgotten.fetch_add(1, SeqCst);
+        self.refused.remove(subject);
+    }
+
+    /// It is not known what was freed.
+    pub(super) fn clear(&self) {
+        self.forgotten.fetch_add(1, SeqCst);
+        self.refused.clear();
+    }
+}
+
+impl Denial {
+    /// When a larger cost would fit is not known: it is told to come when its windows are empty.
+    fn again(&self, now: Moment, cost: u64) -> Decision {
+        let quota = self.quota.aged(now.since(self.told));
+        let wait = self.told.after(self.wait).since(now);
+        let empty = || {
+            quota.windows().filter(|window| window.remaining < cost).map(|window| window.reset_after).max()
+        };
+        let retry_after =
+            if cost == self.cost { wait } else { empty().map_or(wait, |empty| empty.max(wait)) };
+        Decision::Denied { quota, retry_after: retry_after.max(Duration::from_millis(1)) }
+    }
+}
+
+impl fmt::Debug for Denials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Denials").field("subjects", &self.refused.len()).finish_non_exhaustive()
+    }
+}

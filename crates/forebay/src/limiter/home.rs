@@ -1,0 +1,127 @@
+//! Where a limiter is built: what all limiters of a `Forebay` share.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Weak},
+};
+
+use super::{
+    backend::Backend,
+    builder::OnOutage,
+    denials::Denials,
+    memory::{Counts, MemoryBackend},
+    mode::Mode,
+    outage::{Local, Open},
+    redis::RedisBackend,
+};
+use crate::{
+    bus::{Bus, Heard, Kind},
+    context::Context,
+    error::{Error, ErrorKind},
+    key::{Keys, Name},
+    redis::Redis,
+    sync::Mutex,
+};
+
+/// What all limiters of a `Forebay` share; cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    pub(crate) context: Context,
+    counts: Arc<Counts>,
+    policies: Arc<Policies>,
+    remote: Option<Remote>,
+}
+
+/// How counts are shared with other processes.
+#[derive(Debug, Clone)]
+struct Remote {
+    redis: Redis,
+    bus: Bus,
+    /// Keeps the tasks of the store going for as long as a limiter exists.
+    #[expect(dead_code, reason = "held for its drop")]
+    keeps: Arc<dyn fmt::Debug + Send + Sync>,
+}
+
+/// The policies that were built, and what each remembers of refusals.
+#[derive(Debug, Default)]
+pub(crate) struct Policies(Mutex<HashMap<Name, Weak<Denials>>>);
+
+impl Home {
+    /// Counts in this process alone.
+    pub(crate) fn memory(context: Context) -> Self {
+        let counts = Arc::new(Counts::new(context.clock.clone()));
+        Self { context, counts, policies: Arc::default(), remote: None }
+    }
+
+    /// Counts in Redis.
+    pub(crate) fn redis(
+        context: Context,
+        policies: Arc<Policies>,
+        redis: Redis,
+        bus: Bus,
+        keeps: Arc<dyn fmt::Debug + Send + Sync>,
+    ) -> Self {
+        Self { policies, remote: Some(Remote { redis, bus, keeps }), ..Self::memory(context) }
+    }
+
+    pub(crate) fn counts(&self) -> &Arc<Counts> {
+        &self.counts
+    }
+
+    /// Takes `policy`, and answers what is to remember its refusals: nothing in this process needs to.
+    pub(super) fn claim(&self, policy: &Name) -> Result<Option<Arc<Denials>>, Error> {
+        let denials = Arc::new(Denials::new(self.context.clock.clone()));
+        let mut policies = self.policies.0.lock();
+        if policies.contains_key(policy) {
+            let why = format!("limiter {policy} was built before in this Forebay; clone that one");
+            return Err(Error::new(ErrorKind::Config, why));
+        }
+        policies.insert(policy.clone(), Arc::downgrade(&denials));
+        Ok(self.remote.is_some().then_some(denials))
+    }
+
+    pub(super) fn backend(
+        &self,
+        policy: &Name,
+        mode: Mode,
+        on_outage: OnOutage,
+        processes: u64,
+    ) -> Arc<dyn Backend> {
+        let keys = Keys::new(self.context.app.clone());
+        let here = || MemoryBackend {
+            policy: policy.clone(),
+            mode,
+            keys: keys.clone(),
+            counts: self.counts.clone(),
+        };
+        let Some(Remote { redis, bus, .. }) = &self.remote else { return Arc::new(here()) };
+        let remote = RedisBackend::new(policy.clone(), mode, keys.clone(), redis.clone(), bus.clone());
+        match on_outage {
+            OnOutage::Local => Arc::new(Local { remote, here: here(), processes }),
+            OnOutage::Open => Arc::new(Open { remote }),
+            OnOutage::Closed => Arc::new(remote),
+        }
+    }
+}
+
+impl Policies {
+    /// Forgets refusals that may no longer hold.
+    pub(crate) fn hear(&self, heard: Heard<'_>) {
+        match heard {
+            Heard::Changed { space, id, kind: Kind::Freed, .. } => {
+                self.denials(Some(space)).iter().for_each(|denials| denials.forget(id));
+            }
+            Heard::Missed | Heard::Deaf | Heard::Hearing => {
+                self.denials(None).iter().for_each(|denials| denials.clear());
+            }
+            Heard::Changed { .. } => {}
+        }
+    }
+
+    fn denials(&self, policy: Option<&str>) -> Vec<Arc<Denials>> {
+        let policies = self.0.lock();
+        let chosen = policies.iter().filter(|(name, _)| policy.is_none_or(|policy| policy == name.as_str()));
+        chosen.filter_map(|(_, denials)| denials.upgrade()).collect()
+    }
+}

@@ -1,0 +1,127 @@
+//! The tiers of one limiter as they are in force, checked against its mode.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use super::{
+    decision::Decision,
+    mode::Mode,
+    quota::{Quota, Usage},
+    tiers::Tiers,
+    window::Window,
+};
+use crate::{
+    error::{Error, ErrorKind},
+    key::Name,
+};
+
+/// What a sorted set may hold without holding up everybody else.
+const MOST_LOGGED: u64 = 10_000;
+
+/// Integers up to here are exact in a script.
+const EXACT: u64 = 1 << 53;
+
+/// One tier of one policy.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Tier {
+    pub(crate) policy: Name,
+    pub(crate) name: Name,
+    pub(crate) windows: Box<[Window]>,
+}
+
+/// The tiers in force.
+#[derive(Debug)]
+pub(super) struct Policy {
+    tiers: HashMap<Name, Arc<Tier>>,
+    lowest: Arc<Tier>,
+}
+
+impl Policy {
+    pub(super) fn new(policy: &Name, mode: Mode, lowest: &str, tiers: Tiers) -> Result<Self, Error> {
+        let tiers = tiers.into_list().into_iter().map(|(name, windows)| {
+            windows.iter().try_for_each(|window| fits(policy, &name, mode, window))?;
+            let tier = Tier { policy: policy.clone(), name: name.clone(), windows: windows.into() };
+            Ok((name, Arc::new(tier)))
+        });
+        let tiers: HashMap<_, _> = tiers.collect::<Result<_, Error>>()?;
+        let Some(lowest) = find(&tiers, lowest).cloned() else {
+            let remedy = "add that tier, or name another with lowest()";
+            let why =
+                format!("policy {policy} has no tier {lowest:?} for callers of an unknown one: {remedy}");
+            return Err(Error::new(ErrorKind::Config, why));
+        };
+        Ok(Self { tiers, lowest })
+    }
+
+    /// The tier called `name`; without one, the lowest.
+    pub(super) fn tier(&self, name: &str) -> Result<&Arc<Tier>, &Arc<Tier>> {
+        find(&self.tiers, name).ok_or(&self.lowest)
+    }
+}
+
+fn find<'a>(tiers: &'a HashMap<Name, Arc<Tier>>, name: &str) -> Option<&'a Arc<Tier>> {
+    tiers.get(name)
+}
+
+impl Tier {
+    fn like(&self) -> Self {
+        Self { policy: self.policy.clone(), name: self.name.clone(), windows: Box::default() }
+    }
+
+    /// Both tiers in one: every window of either, of two with one length the smaller.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let mut windows: Vec<Window> = self.windows.iter().chain(&other.windows).copied().collect();
+        windows.sort_by_key(|window| (window.millis(), window.limit()));
+        windows.dedup_by_key(|window| window.millis());
+        Self { windows: windows.into(), ..self.like() }
+    }
+
+    /// What needs no look at what was taken: no limit at all, a limit of zero, or a cost above one.
+    pub(super) fn foregone(self: &Arc<Self>, cost: u64) -> Option<Decision> {
+        if self.windows.is_empty() {
+            return Some(Decision::Allowed(Quota::whole(self.clone())));
+        }
+        if let Some(window) =
+            self.windows.iter().filter(|window| window.limit() == 0).max_by_key(|w| w.millis())
+        {
+            let (quota, retry_after) = (Quota::new(self.clone(), self.unused(), 1), window.length());
+            return Some(Decision::Denied { quota, retry_after });
+        }
+        let limit = self.most_at_once();
+        (cost > limit).then_some(Decision::NeverFits { limit })
+    }
+
+    /// The largest cost that can ever fit.
+    pub(super) fn most_at_once(&self) -> u64 {
+        self.windows.iter().map(Window::most_at_once).min().unwrap_or(u64::MAX)
+    }
+
+    /// This tier for one of several processes that share it.
+    pub(super) fn share(&self, of: u64) -> Self {
+        Self { windows: self.windows.iter().map(|window| window.share(of)).collect(), ..self.like() }
+    }
+
+    /// A window that allows nothing is told as if it came back at its end.
+    fn unused(&self) -> Arc<[Usage]> {
+        let rest = |window: &Window| if window.limit() == 0 { window.length() } else { Duration::ZERO };
+        self.windows.iter().map(|window| Usage { used: 0, rest: rest(window) }).collect()
+    }
+}
+
+/// Refuses what the mode cannot count exactly, or not cheaply.
+fn fits(policy: &Name, tier: &Name, mode: Mode, window: &Window) -> Result<(), Error> {
+    let (limit, millis) = (window.limit(), window.millis());
+    let exact = limit.checked_mul(millis).is_some_and(|product| product <= EXACT);
+    let burst_fits = window.own_burst().is_none_or(|burst| (1..=limit).contains(&burst));
+    let why = match mode {
+        Mode::Log if limit > MOST_LOGGED => "Mode::Log remembers every call; above 10,000 use Mode::Strict",
+        Mode::Sliding | Mode::Gcra if !exact => {
+            "limit times window in ms is above 2^53, which cannot be weighed exactly; use Mode::Strict"
+        }
+        Mode::Gcra if !burst_fits => "the burst is from 1 to the limit",
+        Mode::Strict | Mode::Sliding | Mode::Log if window.own_burst().is_some() => {
+            "only Mode::Gcra knows a burst"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::Config, format!("window {window} of tier {tier} in policy {policy}: {why}")))
+}

@@ -1,0 +1,59 @@
+//! The scripts of each mode, put together from the files of their names.
+
+use std::sync::LazyLock;
+
+use crate::{limiter::mode::Mode, redis::Script};
+
+/// What a mode runs.
+#[derive(Debug)]
+pub(super) struct Scripts {
+    pub(super) check: LazyLock<Script>,
+    pub(super) settle: LazyLock<Script>,
+}
+
+macro_rules! packed {
+    ($constants:literal, $check:literal, $settle:literal) => {
+        Scripts {
+            check: LazyLock::new(|| {
+                let text = concat!(
+                    $constants,
+                    include_str!("packed.lua"),
+                    include_str!($check),
+                    include_str!("look.lua")
+                );
+                Script::new(text)
+            }),
+            settle: LazyLock::new(|| {
+                Script::new(concat!($constants, include_str!("packed.lua"), include_str!($settle)))
+            }),
+        }
+    };
+}
+
+// The letter of the mode, the number of a window's cells, and the most bytes of one.
+static STRICT: Scripts =
+    packed!("local MODE, CELLS, WIDEST = 83, 11, 6\n", "strict/check.lua", "strict/settle.lua");
+static SLIDING: Scripts =
+    packed!("local MODE, CELLS, WIDEST = 87, 2, 6\n", "sliding/check.lua", "sliding/settle.lua");
+static GCRA: Scripts = packed!("local MODE, CELLS, WIDEST = 71, 2, 7\n", "gcra/check.lua", "gcra/settle.lua");
+static LOG: Scripts = Scripts {
+    check: LazyLock::new(|| {
+        Script::new(concat!(include_str!("log/members.lua"), include_str!("log/check.lua")))
+    }),
+    settle: LazyLock::new(|| {
+        Script::new(concat!(include_str!("log/members.lua"), include_str!("log/settle.lua")))
+    }),
+};
+
+pub(super) static RESET: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("reset.lua")));
+
+impl Scripts {
+    pub(super) fn of(mode: Mode) -> &'static Self {
+        match mode {
+            Mode::Strict => &STRICT,
+            Mode::Sliding => &SLIDING,
+            Mode::Gcra => &GCRA,
+            Mode::Log => &LOG,
+        }
+    }
+}

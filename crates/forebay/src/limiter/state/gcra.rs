@@ -1,0 +1,59 @@
+//! A debt that time pays off evenly: the generic cell rate algorithm (ITU-T I.371) as a virtual queue.
+
+use super::Cells;
+use crate::limiter::window::Window;
+
+/// The debt in tokens times ms: a token is the length of the window, and a ms pays the limit off.
+#[derive(Debug, Default, Clone)]
+pub(in crate::limiter) struct Gcra {
+    /// The limit when something was last taken.
+    rate: u64,
+    debt: u64,
+}
+
+impl Cells for Gcra {
+    const COUNT: usize = 2;
+
+    fn read(cells: &[u64]) -> Self {
+        Self { rate: cells[0], debt: cells[1] }
+    }
+
+    fn advance(&mut self, _: u64, from: u64, to: u64) {
+        self.debt = self.debt.saturating_sub((to - from).saturating_mul(self.rate));
+    }
+
+    fn used(&self, window: &Window, _: u64) -> u64 {
+        self.debt.div_ceil(window.millis())
+    }
+
+    fn take(&mut self, window: &Window, cost: u64) {
+        self.rate = window.limit();
+        self.debt += cost * window.millis();
+    }
+
+    fn wait(&self, window: &Window, _: u64, cost: u64) -> u64 {
+        let room = (window.most_at_once() - cost) * window.millis();
+        self.debt.saturating_sub(room).div_ceil(self.rate.max(1))
+    }
+
+    fn rest(&self, _: &Window, _: u64) -> u64 {
+        self.debt.div_ceil(self.rate.max(1))
+    }
+
+    fn mark(&self) -> u64 {
+        self.debt
+    }
+
+    /// What was reserved last is paid off last: as much as is left of the debt of then can still be returned.
+    fn settle(&mut self, window: &Window, age: u64, held: u64, mark: u64, change: i64) {
+        let paid = (age - held).saturating_mul(self.rate.max(window.limit()));
+        let left = mark.saturating_sub(paid);
+        if left == 0 {
+            return;
+        }
+        let change = i128::from(change) * i128::from(window.millis());
+        let most = (window.most_at_once() * window.millis()).saturating_sub(self.debt);
+        let change = change.clamp(-i128::from(left.min(self.debt)), i128::from(most));
+        self.debt = u64::try_from(i128::from(self.debt) + change).expect("it is from 0 to the burst");
+    }
+}
