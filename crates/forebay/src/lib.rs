@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | 7 | [`Forebay`] | opens the store, hands out primitives, shuts down |
 //! | 7 | `testing` (a feature) | faults: between a program and its Redis, or of the memory store |
+//! | 4 | [`limiter`] | tiers of windows, decided in one step |
 //! | 5 | [`cache`] | two levels, one load per miss |
 //! | 3 | `bus` | what processes tell each other |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
@@ -26,6 +27,7 @@ mod expiring;
 mod forebay;
 mod hash;
 pub mod key;
+pub mod limiter;
 pub mod observe;
 mod redis;
 pub mod status;

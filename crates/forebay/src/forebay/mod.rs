@@ -16,6 +16,7 @@ use crate::{
     context::Context,
     error::{Error, ErrorKind},
     key::Name,
+    limiter::{self, Counts, Tiers},
     status::Status,
     sync::Mutex,
     tasks::Tasks,
@@ -93,6 +94,15 @@ impl Forebay {
             Store::Remote(remote) => remote.clone(),
         };
         cache::Builder::new(site, space, time_to_live, Arc::new(codec))
+    }
+
+    /// Begins the limiter of one policy (`[a-z0-9._:-]`, at most 64 characters) with its tiers.
+    pub fn limiter(&self, policy: &str, tiers: Tiers) -> limiter::Builder {
+        let home = match &self.store {
+            Store::Local(local) => &local.limits,
+            Store::Remote(remote) => &remote.limits,
+        };
+        limiter::Builder::new(home.clone(), policy, tiers)
     }
 
     /// How much of the process-memory budget is used, in bytes.
@@ -174,19 +184,38 @@ fn confirm(deferred: Arc<Deferred>, tasks: Tasks) {
     });
 }
 
-/// Sweeps until shutdown, or until neither the `Forebay` nor a cache of it is left.
+/// Removes values and leases, for as long as the `Forebay` or a cache of it is left.
 fn sweep(context: &Context, memory: &Arc<Memory>, leases: &Arc<Leases>) {
-    let (memory, leases) = (Arc::downgrade(memory), Arc::downgrade(leases));
+    let (memory, leases, clock) = (Arc::downgrade(memory), Arc::downgrade(leases), context.clock.clone());
+    now_and_then(context, move || {
+        let (memory, leases) = (memory.upgrade()?, leases.upgrade()?);
+        memory.sweep(&clock);
+        leases.sweep();
+        Some(())
+    });
+}
+
+/// Removes counts, for as long as the `Forebay` or a limiter of it is left.
+fn sweep_counts(context: &Context, counts: &Arc<Counts>) {
+    let counts = Arc::downgrade(counts);
+    now_and_then(context, move || {
+        counts.upgrade()?.sweep();
+        Some(())
+    });
+}
+
+/// Does `work` until shutdown, or until there is none left.
+fn now_and_then(context: &Context, work: impl Fn() -> Option<()> + Send + 'static) {
     let (clock, tasks) = (context.clock.clone(), context.tasks.clone());
-    tasks.clone().spawn(async move {
+    context.tasks.spawn(async move {
         loop {
             tokio::select! {
                 () = clock.sleep(SWEEP) => {}
                 () = tasks.stopping() => return,
             }
-            let (Some(memory), Some(leases)) = (memory.upgrade(), leases.upgrade()) else { return };
-            memory.sweep(&clock);
-            leases.sweep();
+            if work().is_none() {
+                return;
+            }
         }
     });
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Anchor, Spaces, confirm, sweep};
+use super::{Anchor, Spaces, confirm, sweep, sweep_counts};
 use crate::{
     bus::Bus,
     cache::{
@@ -17,6 +17,7 @@ use crate::{
     context::Context,
     error::Error,
     key::{Keys, Name},
+    limiter::{self, Policies},
     redis::{Address, Hooks, Redis, Signal},
     status::RedisStatus,
     tasks::Tasks,
@@ -29,6 +30,7 @@ const CLOSING: Duration = Duration::from_millis(50);
 /// Everything in Redis, with a level of it in this process.
 pub(super) struct Remote {
     pub(super) shared: Shared,
+    pub(super) limits: limiter::Home,
     spaces: Spaces,
     leases: Arc<Leases>,
     hearing: Arc<Hearing>,
@@ -64,15 +66,22 @@ impl Remote {
             Told { deferred: Arc::downgrade(&deferred), epoch: epoch.clone(), wake: context.wake.clone() };
         let redis = Redis::open(address, budget, clock, context.dice.clone(), tasks.clone(), Arc::new(hooks));
         let hearing = Arc::new(Hearing::new(epoch.clone(), leases.clone(), memory.clone()));
-        let heard = hearing.clone();
+        let policies = Arc::<Policies>::default();
+        let (heard, freed) = (hearing.clone(), policies.clone());
         let bus = Bus::open(&redis, keys.invalidate_channel(), &context.dice, &tasks, move |message| {
             heard.hear(message);
+            freed.hear(message);
         });
         listen_for_wakes(&redis, keys.wake_channel(), context.wake.clone());
         redis.subscribe();
         confirm(deferred.clone(), tasks.clone());
         sweep(&context, &memory, &leases);
+        let anchor = Arc::new(Anchor(tasks));
+        let limits =
+            limiter::Home::redis(context.clone(), policies, redis.clone(), bus.clone(), anchor.clone());
+        sweep_counts(&context, limits.counts());
         Self {
+            limits,
             spaces: Spaces::default(),
             shared: Shared {
                 memory,
@@ -86,7 +95,7 @@ impl Remote {
             deferred,
             redis,
             bus,
-            anchor: Arc::new(Anchor(tasks)),
+            anchor,
         }
     }
 

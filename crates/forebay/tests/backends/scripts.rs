@@ -6,11 +6,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Every script, with its path.
+/// Every script, with its path. What one comes after, by its own words, is put before it.
 pub(crate) fn all() -> Vec<(PathBuf, String)> {
     let paths = scripts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    let read = |path: PathBuf| fs::read_to_string(&path).map(|text| (path, text)).unwrap();
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path.clone(), beginning(&path, &text) + &text)
+    };
     paths.into_iter().map(read).collect()
+}
+
+fn beginning(path: &Path, text: &str) -> String {
+    let words = text.replace("\n-- ", " ");
+    let Some((_, after)) = words.split_once("Comes after ") else { return String::new() };
+    let name = after.split('.').next().unwrap_or_default();
+    let folders = path.ancestors().skip(1).take(2);
+    let found = folders.map(|folder| folder.join(format!("{name}.lua"))).find(|file| file.exists());
+    fs::read_to_string(found.unwrap_or_else(|| panic!("{} comes after {name}", path.display()))).unwrap()
 }
 
 /// Commands whose first argument is no key.
