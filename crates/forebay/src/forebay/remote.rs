@@ -77,8 +77,8 @@ impl Remote {
         confirm(deferred.clone(), tasks.clone());
         sweep(&context, &memory, &leases);
         let anchor = Arc::new(Anchor(tasks));
-        let limits =
-            limiter::Home::redis(context.clone(), policies, redis.clone(), bus.clone(), anchor.clone());
+        let shared = limiter::Remote { redis: redis.clone(), bus: bus.clone(), keeps: anchor.clone() };
+        let limits = limiter::Home::redis(context.clone(), policies, shared);
         sweep_counts(&context, limits.counts());
         Self {
             limits,

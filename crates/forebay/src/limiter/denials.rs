@@ -1,5 +1,8 @@
 //! Refusals that are remembered in this process, so that who keeps asking costs the store one question a second.
 
+#[cfg(test)]
+mod tests;
+
 use std::{fmt, sync::Arc, time::Duration};
 
 use quick_cache::{UnitWeighter, sync::Cache};

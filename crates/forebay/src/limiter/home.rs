@@ -35,12 +35,12 @@ pub(crate) struct Home {
 
 /// How counts are shared with other processes.
 #[derive(Debug, Clone)]
-struct Remote {
-    redis: Redis,
-    bus: Bus,
+pub(crate) struct Remote {
+    pub(crate) redis: Redis,
+    pub(crate) bus: Bus,
     /// Keeps the tasks of the store going for as long as a limiter exists.
     #[expect(dead_code, reason = "held for its drop")]
-    keeps: Arc<dyn fmt::Debug + Send + Sync>,
+    pub(crate) keeps: Arc<dyn fmt::Debug + Send + Sync>,
 }
 
 /// The policies that were built, and what each remembers of refusals.
@@ -55,14 +55,8 @@ impl Home {
     }
 
     /// Counts in Redis.
-    pub(crate) fn redis(
-        context: Context,
-        policies: Arc<Policies>,
-        redis: Redis,
-        bus: Bus,
-        keeps: Arc<dyn fmt::Debug + Send + Sync>,
-    ) -> Self {
-        Self { policies, remote: Some(Remote { redis, bus, keeps }), ..Self::memory(context) }
+    pub(crate) fn redis(context: Context, policies: Arc<Policies>, remote: Remote) -> Self {
+        Self { policies, remote: Some(remote), ..Self::memory(context) }
     }
 
     pub(crate) fn counts(&self) -> &Arc<Counts> {
@@ -95,8 +89,8 @@ impl Home {
             keys: keys.clone(),
             counts: self.counts.clone(),
         };
-        let Some(Remote { redis, bus, .. }) = &self.remote else { return Arc::new(here()) };
-        let remote = RedisBackend::new(policy.clone(), mode, keys.clone(), redis.clone(), bus.clone());
+        let Some(remote) = &self.remote else { return Arc::new(here()) };
+        let remote = RedisBackend::new(policy.clone(), mode, keys.clone(), remote.clone());
         match on_outage {
             OnOutage::Local => Arc::new(Local { remote, here: here(), processes }),
             OnOutage::Open => Arc::new(Open { remote }),

@@ -50,7 +50,7 @@ pub use self::{
     window::Window,
 };
 pub(crate) use self::{
-    home::{Home, Policies},
+    home::{Home, Policies, Remote},
     memory::Counts,
 };
 use crate::{

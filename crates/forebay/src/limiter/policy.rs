@@ -1,5 +1,8 @@
 //! The tiers of one limiter as they are in force, checked against its mode.
 
+#[cfg(test)]
+mod tests;
+
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use super::{

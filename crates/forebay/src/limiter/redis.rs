@@ -10,15 +10,16 @@ use futures::FutureExt;
 use self::scripts::{RESET, Scripts};
 use super::{
     backend::{Answer, Ask, Backend, Hold, Settlement, Verdict},
+    home::Remote,
     mode::Mode,
     policy::Tier,
     quota::Usage,
     window::Window,
 };
 use crate::{
-    bus::{Bus, Kind},
+    bus::Kind,
     key::{Keys, Name},
-    redis::{Redis, Reply, Request, Road, Script, Unusable},
+    redis::{Reply, Request, Road, Script, Unusable},
 };
 
 /// One policy in Redis.
@@ -28,15 +29,14 @@ pub(crate) struct RedisBackend {
     mode: Mode,
     scripts: &'static Scripts,
     keys: Keys,
-    redis: Redis,
-    bus: Bus,
+    remote: Remote,
     channel: String,
 }
 
 impl RedisBackend {
-    pub(crate) fn new(policy: Name, mode: Mode, keys: Keys, redis: Redis, bus: Bus) -> Self {
+    pub(crate) fn new(policy: Name, mode: Mode, keys: Keys, remote: Remote) -> Self {
         let channel = keys.invalidate_channel();
-        Self { policy, mode, scripts: Scripts::of(mode), keys, redis, bus, channel }
+        Self { policy, mode, scripts: Scripts::of(mode), keys, remote, channel }
     }
 
     pub(super) async fn check(&self, subject: &str, ask: Ask<'_>) -> Result<Verdict, Unusable> {
@@ -56,7 +56,7 @@ impl RedisBackend {
         let Settlement { tier, hold, reserved, actual } = settlement;
         let Hold::Redis(hold) = hold else { return Ok(()) };
         let frees = actual < reserved;
-        let announced = frees.then(|| self.bus.announce(self.policy.as_str(), subject, Kind::Freed));
+        let announced = frees.then(|| self.remote.bus.announce(self.policy.as_str(), subject, Kind::Freed));
         let message = announced.as_ref().map_or(&b""[..], |announced| announced.message());
         let mut arguments = self.preface(tier);
         arguments.extend([hold.to_vec(), decimal(reserved), decimal(actual)]);
@@ -70,7 +70,7 @@ impl RedisBackend {
     }
 
     async fn reset(&self, subject: &str) -> Result<(), Unusable> {
-        let announced = self.bus.announce(self.policy.as_str(), subject, Kind::Freed);
+        let announced = self.remote.bus.announce(self.policy.as_str(), subject, Kind::Freed);
         let arguments = [self.channel.clone().into_bytes(), announced.message().to_vec()];
         self.run(&RESET, subject, &arguments).await?;
         announced.answered();
@@ -81,7 +81,8 @@ impl RedisBackend {
         let keys = [self.keys.limit(&self.policy, subject)];
         let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
         let request = Request::Run { script, keys: &keys, arguments: &arguments };
-        self.redis.call(request, Road::Usual, self.redis.budget(Road::Usual)).await
+        let redis = &self.remote.redis;
+        redis.call(request, Road::Usual, redis.budget(Road::Usual)).await
     }
 
     /// What every script on packed windows begins with: their layout, and the life of what is written.

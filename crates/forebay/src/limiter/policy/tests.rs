@@ -1,0 +1,53 @@
+use super::*;
+
+fn policy(mode: Mode, lowest: &str, windows: &[Window]) -> Result<Policy, Error> {
+    let tiers = Tiers::new().tier("free", windows.iter().copied()).unwrap().unlimited("internal").unwrap();
+    Policy::new(&Name::new("api").unwrap(), mode, lowest, tiers)
+}
+
+fn window(text: &str) -> Window {
+    text.parse().unwrap()
+}
+
+fn refusal(mode: Mode, window: Window) -> Option<String> {
+    policy(mode, "free", &[window]).err().map(|error| error.to_string())
+}
+
+#[test]
+fn a_policy_has_its_lowest_tier() {
+    let error = policy(Mode::Strict, "bronze", &[window("1/s")]).unwrap_err().to_string();
+    assert!(error.contains("api") && error.contains("bronze") && error.contains("lowest()"), "{error}");
+    assert!(policy(Mode::Strict, "internal", &[window("1/s")]).is_ok());
+}
+
+#[test]
+fn a_mode_refuses_what_it_cannot_count_by_the_name_of_the_window() {
+    let error = refusal(Mode::Log, window("10001/hour")).unwrap();
+    assert!(error.contains("10001/hour") && error.contains("free") && error.contains("Strict"), "{error}");
+    assert_eq!(refusal(Mode::Log, window("10000/hour")), None);
+    for mode in [Mode::Sliding, Mode::Gcra] {
+        assert_eq!(refusal(mode, window("1099511627776/8192ms")), None);
+        assert!(refusal(mode, window("1099511627776/8193ms")).is_some());
+    }
+    assert_eq!(refusal(Mode::Strict, window("1099511627776/366d")), None);
+}
+
+#[test]
+fn a_burst_is_from_one_to_the_limit_and_of_one_mode_alone() {
+    assert_eq!(refusal(Mode::Gcra, window("10/s").burst(1)), None);
+    assert_eq!(refusal(Mode::Gcra, window("10/s").burst(10)), None);
+    assert!(refusal(Mode::Gcra, window("10/s").burst(0)).is_some());
+    assert!(refusal(Mode::Gcra, window("10/s").burst(11)).is_some());
+    assert!(refusal(Mode::Strict, window("10/s").burst(5)).is_some());
+}
+
+#[test]
+fn two_tiers_in_one_have_every_window_and_the_smaller_limit() {
+    let tier = |windows: &[&str]| Tier {
+        policy: Name::new("api").unwrap(),
+        name: Name::new("free").unwrap(),
+        windows: windows.iter().map(|text| window(text)).collect(),
+    };
+    let both = tier(&["10/minute", "100/hour"]).and(&tier(&["5/minute", "1000/day"]));
+    assert_eq!(both.windows, tier(&["5/minute", "100/hour", "1000/day"]).windows);
+}
