@@ -9,12 +9,12 @@ use super::{
     mode::Mode,
     policy::Tier,
     state::State,
-    window::Window,
 };
 use crate::{
     clock::{Clock, Moment},
     expiring::{Expiring, Next},
     key::{Keys, Name},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 /// What the subjects of all policies of a `Forebay` have taken, by their keys.
@@ -22,11 +22,13 @@ use crate::{
 pub(crate) struct Counts {
     subjects: Expiring<State>,
     clock: Clock,
+    /// How many states there have been.
+    states: AtomicU64,
 }
 
 impl Counts {
     pub(crate) fn new(clock: Clock) -> Self {
-        Self { subjects: Expiring::new(clock.clone()), clock }
+        Self { subjects: Expiring::new(clock.clone()), clock, states: AtomicU64::new(0) }
     }
 
     pub(crate) fn sweep(&self) {
@@ -52,7 +54,7 @@ impl MemoryBackend {
         let Ask { tier, cost, take } = ask;
         self.counts.subjects.step(&self.keys.limit(&self.policy, subject), |held| {
             let now = self.counts.now();
-            let mut new = State::new(self.mode, now);
+            let mut new = State::new(self.mode, self.counts.states.fetch_add(1, Relaxed), now);
             let is_new = held.is_none();
             let state = held.map_or(&mut new, |(state, _)| state);
             let outcome = state.check(tier, now, cost, take);
@@ -95,8 +97,7 @@ impl MemoryBackend {
     }
 
     fn life(&self, tier: &Tier, state: &State) -> Duration {
-        let longest = tier.windows.iter().map(Window::millis).max().unwrap_or(0).max(state.longest());
-        Duration::from_millis(self.mode.life(longest))
+        Duration::from_millis(self.mode.life(tier.horizon.max(state.longest())))
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Tier {
     pub(crate) policy: Name,
     pub(crate) name: Name,
     pub(crate) windows: Box<[Window]>,
+    /// The longest window of the policy in ms: a subject may come back in another tier.
+    pub(crate) horizon: u64,
 }
 
 /// The tiers in force.
@@ -40,9 +42,11 @@ pub(super) struct Policy {
 
 impl Policy {
     pub(super) fn new(policy: &Name, mode: Mode, lowest: &str, tiers: Tiers) -> Result<Self, Error> {
-        let tiers = tiers.into_list().into_iter().map(|(name, windows)| {
-            windows.iter().try_for_each(|window| fits(policy, &name, mode, window))?;
-            let tier = Tier { policy: policy.clone(), name: name.clone(), windows: windows.into() };
+        let list = tiers.into_list();
+        let horizon = list.iter().flat_map(|(_, windows)| windows).map(Window::millis).max().unwrap_or(0);
+        let tiers = list.into_iter().map(|(name, windows)| {
+            let tier = Tier { policy: policy.clone(), name: name.clone(), windows: windows.into(), horizon };
+            tier.windows.iter().try_for_each(|window| tier.fits(mode, window))?;
             Ok((name, Arc::new(tier)))
         });
         let tiers: HashMap<_, _> = tiers.collect::<Result<_, Error>>()?;
@@ -67,7 +71,12 @@ fn find<'a>(tiers: &'a HashMap<Name, Arc<Tier>>, name: &str) -> Option<&'a Arc<T
 
 impl Tier {
     fn like(&self) -> Self {
-        Self { policy: self.policy.clone(), name: self.name.clone(), windows: Box::default() }
+        Self {
+            policy: self.policy.clone(),
+            name: self.name.clone(),
+            windows: Box::default(),
+            horizon: self.horizon,
+        }
     }
 
     /// Both tiers in one: every window of either, of two with one length the smaller.
@@ -108,23 +117,39 @@ impl Tier {
         let rest = |window: &Window| if window.limit() == 0 { window.length() } else { Duration::ZERO };
         self.windows.iter().map(|window| Usage { used: 0, rest: rest(window) }).collect()
     }
-}
 
-/// Refuses what the mode cannot count exactly, or not cheaply.
-fn fits(policy: &Name, tier: &Name, mode: Mode, window: &Window) -> Result<(), Error> {
-    let (limit, millis) = (window.limit(), window.millis());
-    let exact = limit.checked_mul(millis).is_some_and(|product| product <= EXACT);
-    let burst_fits = window.own_burst().is_none_or(|burst| (1..=limit).contains(&burst));
-    let why = match mode {
-        Mode::Log if limit > MOST_LOGGED => "Mode::Log remembers every call; above 10,000 use Mode::Strict",
-        Mode::Sliding | Mode::Gcra if !exact => {
-            "limit times window in ms is above 2^53, which cannot be weighed exactly; use Mode::Strict"
-        }
-        Mode::Gcra if !burst_fits => "the burst is from 1 to the limit",
-        Mode::Strict | Mode::Sliding | Mode::Log if window.own_burst().is_some() => {
-            "only Mode::Gcra knows a burst"
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::new(ErrorKind::Config, format!("window {window} of tier {tier} in policy {policy}: {why}")))
+    /// Refuses what the mode cannot count exactly, or not cheaply.
+    fn fits(&self, mode: Mode, window: &Window) -> Result<(), Error> {
+        let (limit, millis) = (window.limit(), window.millis());
+        let exact = limit.checked_mul(millis).is_some_and(|product| product <= EXACT);
+        let burst_fits = window.own_burst().is_none_or(|burst| (1..=limit).contains(&burst));
+        let why = match mode {
+            Mode::Log if limit > MOST_LOGGED => {
+                "Mode::Log remembers every call; above 10,000 use Mode::Strict"
+            }
+            Mode::Log if self.logged() > MOST_LOGGED => {
+                "Mode::Log remembers every call for as long as the longest window of the policy, and more than \
+                 10,000 could come together; use Mode::Strict, or give this tier a longer window"
+            }
+            Mode::Sliding | Mode::Gcra if !exact => {
+                "limit times window in ms is above 2^53, which cannot be weighed exactly; use Mode::Strict"
+            }
+            Mode::Gcra if !burst_fits => "the burst is from 1 to the limit",
+            Mode::Strict | Mode::Sliding | Mode::Log if window.own_burst().is_some() => {
+                "only Mode::Gcra knows a burst"
+            }
+            _ => return Ok(()),
+        };
+        let Self { policy, name, .. } = self;
+        Err(Error::new(
+            ErrorKind::Config,
+            format!("window {window} of tier {name} in policy {policy}: {why}"),
+        ))
+    }
+
+    /// How many calls can be remembered of one subject.
+    fn logged(&self) -> u64 {
+        let within = |window: &Window| window.limit().saturating_mul(self.horizon.div_ceil(window.millis()));
+        self.windows.iter().map(within).min().unwrap_or(0)
+    }
 }

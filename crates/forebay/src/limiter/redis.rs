@@ -42,11 +42,12 @@ impl RedisBackend {
     pub(super) async fn check(&self, subject: &str, ask: Ask<'_>) -> Result<Verdict, Unusable> {
         let mut arguments = self.preface(ask.tier);
         arguments.extend([decimal(ask.cost), decimal(ask.take)]);
+        arguments.extend(self.horizon(ask.tier));
         arguments.extend(self.windows(ask.tier));
         let reply = self.run(&self.scripts.check, subject, &arguments).await?;
         let verdict = match self.mode {
             Mode::Log => log_verdict(reply),
-            mode => value::verdict(mode, ask.tier, ask.cost, reply),
+            mode => value::verdict(mode, ask, reply),
         };
         verdict.ok_or(Unusable::NotDone)
     }
@@ -61,6 +62,7 @@ impl RedisBackend {
         let mut arguments = self.preface(tier);
         arguments.extend([hold.to_vec(), decimal(reserved), decimal(actual)]);
         arguments.extend([self.channel.clone().into_bytes(), message.to_vec()]);
+        arguments.extend(self.horizon(tier));
         arguments.extend(self.windows(tier));
         self.run(&self.scripts.settle, subject, &arguments).await?;
         if let Some(announced) = announced {
@@ -92,6 +94,11 @@ impl RedisBackend {
         }
         let longest = tier.windows.iter().map(Window::millis).max().unwrap_or(0);
         vec![value::layout(self.mode, tier), decimal(self.mode.life(longest))]
+    }
+
+    /// For how long a log is kept.
+    fn horizon(&self, tier: &Tier) -> Option<Vec<u8>> {
+        (self.mode == Mode::Log).then(|| decimal(tier.horizon))
     }
 
     fn windows(&self, tier: &Tier) -> Vec<Vec<u8>> {

@@ -47,7 +47,19 @@ fn two_tiers_in_one_have_every_window_and_the_smaller_limit() {
         policy: Name::new("api").unwrap(),
         name: Name::new("free").unwrap(),
         windows: windows.iter().map(|text| window(text)).collect(),
+        horizon: 0,
     };
     let both = tier(&["10/minute", "100/hour"]).and(&tier(&["5/minute", "1000/day"]));
     assert_eq!(both.windows, tier(&["5/minute", "100/hour", "1000/day"]).windows);
+}
+
+#[test]
+fn a_log_is_bounded_by_the_longest_window_of_the_policy() {
+    let tiers = |day: &str| {
+        let tiers = Tiers::new().tier("free", ["10/second"]).unwrap();
+        Policy::new(&Name::new("api").unwrap(), Mode::Log, "free", tiers.tier("pro", [day]).unwrap())
+    };
+    assert!(tiers("100/1000s").is_ok());
+    let error = tiers("100/1001s").unwrap_err().to_string();
+    assert!(error.contains("10/second") && error.contains("longest window"), "{error}");
 }

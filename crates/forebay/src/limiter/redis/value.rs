@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::{
     limiter::{
-        backend::{Hold, Verdict},
+        backend::{Ask, Hold, Verdict},
         mode::Mode,
         policy::Tier,
         state::{Cells, Gcra, Sliding, Strict, Windows},
@@ -37,16 +37,16 @@ pub(super) fn layout(mode: Mode, tier: &Tier) -> Vec<u8> {
 }
 
 /// Reads what a check answers: the value alone if the cost was taken, else what stands in its way.
-pub(super) fn verdict(mode: Mode, tier: &Tier, cost: u64, reply: Reply) -> Option<Verdict> {
+pub(super) fn verdict(mode: Mode, ask: Ask<'_>, reply: Reply) -> Option<Verdict> {
     match mode {
-        Mode::Strict => read::<Strict>(tier, cost, reply),
-        Mode::Sliding => read::<Sliding>(tier, cost, reply),
-        Mode::Gcra => read::<Gcra>(tier, cost, reply),
+        Mode::Strict => read::<Strict>(ask, reply),
+        Mode::Sliding => read::<Sliding>(ask, reply),
+        Mode::Gcra => read::<Gcra>(ask, reply),
         Mode::Log => None,
     }
 }
 
-fn read<C: Cells>(tier: &Tier, cost: u64, reply: Reply) -> Option<Verdict> {
+fn read<C: Cells>(ask: Ask<'_>, reply: Reply) -> Option<Verdict> {
     let taken = Taken::of(reply)?;
     let value = &taken.value;
     let written = number(value.get(7..13)?);
@@ -54,25 +54,17 @@ fn read<C: Cells>(tier: &Tier, cost: u64, reply: Reply) -> Option<Verdict> {
     let count = (value.len() - HEAD - 1) / (LENGTH + C::COUNT * width);
     let cells = value.get(HEAD + 1 + LENGTH * count..)?.chunks_exact(C::COUNT * width);
     let cells = cells.map(|cells| C::read(&cells.chunks_exact(width).map(number).collect::<Vec<_>>()));
+    let Ask { tier, cost, take } = ask;
     let mut windows = Windows::read(tier, written, taken.age.unwrap_or(written), cells);
     let (wait, usage) = (windows.wait(tier, cost), windows.usage(tier).into());
-    Some(match taken.age {
-        None => Verdict {
-            fits: true,
-            wait: Duration::ZERO,
-            usage,
-            hold: Hold::Redis(taken.value),
-            applied: None,
-            unreadable: false,
-        },
-        Some(_) => Verdict {
-            fits: taken.fits,
-            wait,
-            usage,
-            hold: Hold::Nowhere,
-            applied: None,
-            unreadable: taken.unreadable,
-        },
+    let was_taken = take && taken.fits;
+    Some(Verdict {
+        fits: taken.fits,
+        wait: if was_taken { Duration::ZERO } else { wait },
+        usage,
+        applied: None,
+        unreadable: taken.unreadable,
+        hold: if was_taken { Hold::Redis(taken.value) } else { Hold::Nowhere },
     })
 }
 

@@ -6,13 +6,18 @@ use super::{Outcome, Receipt};
 use crate::limiter::{policy::Tier, quota::Usage, window::Window};
 
 /// The numbers of what was taken, and when, the oldest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::limiter) struct Log {
+    id: u64,
     taken: VecDeque<(u64, u64)>,
     number: u64,
 }
 
 impl Log {
+    pub(super) fn new(id: u64) -> Self {
+        Self { id, taken: VecDeque::new(), number: 0 }
+    }
+
     pub(super) fn check(&mut self, tier: &Tier, now: u64, cost: u64, take: bool) -> Outcome {
         let wait = tier.windows.iter().map(|window| self.wait(window, now, cost)).max().unwrap_or(0);
         if take && wait == 0 {
@@ -24,10 +29,13 @@ impl Log {
 
     /// Finds the `cost` that was taken last.
     pub(super) fn receipt(&self, cost: u64) -> Receipt {
-        Receipt { born: 0, age: 0, marks: vec![self.number - cost] }
+        Receipt { id: self.id, age: 0, marks: vec![self.number - cost] }
     }
 
     pub(super) fn settle(&mut self, tier: &Tier, now: u64, receipt: &Receipt, reserved: u64, actual: u64) {
+        if receipt.id != self.id {
+            return;
+        }
         let first = receipt.marks[0];
         if actual < reserved {
             self.taken.retain(|(number, _)| !(first + actual..first + reserved).contains(number));
@@ -39,8 +47,7 @@ impl Log {
     }
 
     fn take(&mut self, tier: &Tier, now: u64, cost: u64) {
-        let longest = tier.windows.iter().map(Window::millis).max().unwrap_or(0);
-        while self.taken.front().is_some_and(|(_, at)| at + longest <= now) {
+        while self.taken.front().is_some_and(|(_, at)| at + tier.horizon <= now) {
             self.taken.pop_front();
         }
         self.taken.extend((self.number..self.number + cost).map(|number| (number, now)));

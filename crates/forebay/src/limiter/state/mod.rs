@@ -44,7 +44,7 @@ pub(super) trait Cells: Clone + Default {
 /// Where what was taken in this process is to be found again.
 #[derive(Debug, Clone)]
 pub(crate) struct Receipt {
-    born: u64,
+    id: u64,
     age: u64,
     marks: Vec<u64>,
 }
@@ -61,6 +61,8 @@ pub(super) enum State {
 /// What one subject has taken out of windows of several lengths.
 #[derive(Debug, Clone)]
 pub(super) struct Windows<C> {
+    /// No other state of the subject has had it.
+    id: u64,
     born: u64,
     age: u64,
     windows: Vec<(u64, C)>,
@@ -75,13 +77,13 @@ pub(super) struct Outcome {
 }
 
 impl State {
-    /// A subject that has taken nothing by `now`.
-    pub(super) fn new(mode: Mode, now: u64) -> Self {
+    /// A subject that has taken nothing by `now`. `id` is a number that no other has.
+    pub(super) fn new(mode: Mode, id: u64, now: u64) -> Self {
         match mode {
-            Mode::Strict => Self::Strict(Windows::new(now)),
-            Mode::Sliding => Self::Sliding(Windows::new(now)),
-            Mode::Gcra => Self::Gcra(Windows::new(now)),
-            Mode::Log => Self::Log(Log::default()),
+            Mode::Strict => Self::Strict(Windows::new(id, now)),
+            Mode::Sliding => Self::Sliding(Windows::new(id, now)),
+            Mode::Gcra => Self::Gcra(Windows::new(id, now)),
+            Mode::Log => Self::Log(Log::new(id)),
         }
     }
 
@@ -127,14 +129,14 @@ impl State {
 }
 
 impl<C: Cells> Windows<C> {
-    pub(super) fn new(born: u64) -> Self {
-        Self { born, age: 0, windows: Vec::new() }
+    pub(super) fn new(id: u64, born: u64) -> Self {
+        Self { id, born, age: 0, windows: Vec::new() }
     }
 
     /// What a script has written, `age` being the subject's own time by now.
     pub(super) fn read(tier: &Tier, written: u64, age: u64, cells: impl Iterator<Item = C>) -> Self {
         let windows = tier.windows.iter().map(Window::millis).zip(cells).collect();
-        let mut windows = Self { born: 0, age: written, windows };
+        let mut windows = Self { id: 0, born: 0, age: written, windows };
         windows.advance(age);
         windows
     }
@@ -183,11 +185,11 @@ impl<C: Cells> Windows<C> {
             let found = self.windows.iter().find(|(length, _)| *length == window.millis());
             found.map_or(0, |(_, cells)| cells.mark())
         };
-        Receipt { born: self.born, age: self.age, marks: tier.windows.iter().map(mark).collect() }
+        Receipt { id: self.id, age: self.age, marks: tier.windows.iter().map(mark).collect() }
     }
 
     fn settle(&mut self, tier: &Tier, receipt: &Receipt, reserved: u64, actual: u64) {
-        if receipt.born != self.born {
+        if receipt.id != self.id {
             return;
         }
         let (age, change) = (self.age, actual.cast_signed().saturating_sub(reserved.cast_signed()));

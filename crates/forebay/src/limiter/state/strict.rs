@@ -24,9 +24,11 @@ impl Strict {
 impl Cells for Strict {
     const COUNT: usize = 11;
 
+    /// The sum comes in the place of the newest.
     fn read(cells: &[u64]) -> Self {
         let mut tenths = [0; 11];
         tenths.iter_mut().zip(cells).for_each(|(tenth, cell)| *tenth = *cell);
+        tenths[0] = tenths[0].saturating_sub(tenths[1..].iter().sum());
         Self(tenths)
     }
 

@@ -19,7 +19,8 @@ local function name(number, stamp)
 end
 
 local newest, readable = redis.pcall('ZREVRANGE', key, 0, 0, 'WITHSCORES'), 1
-local number, last, written = 0, now, 0
+-- Begins elsewhere after a reset, so that no member of a reservation is taken for one that came later.
+local number, last, written = time[2] * 10000, now, 0
 if newest.err or newest[1] then
     local digits, stamp = tostring(newest[1]):match('^(%d+):(%d+)$')
     if digits and #digits == 16 and #stamp == 15 then

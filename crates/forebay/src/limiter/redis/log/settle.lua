@@ -5,7 +5,8 @@
 --       2 cost reserved
 --       3 actual cost
 --       4 channel, 5 message for those who remember a refusal; '' without
---       6.. length in ms and limit of each window, by turns
+--       6 for how long members are kept in ms
+--       7.. length in ms and limit of each window, by turns
 --
 -- Returns 1 if anything was corrected, else 0.
 --
@@ -22,14 +23,13 @@ if actual < reserved then
         return redis.call('ZREM', key, ...)
     end)
 elseif redis.call('ZSCORE', key, ARGV[1]) then
-    local more, longest = actual - reserved, 0
-    for i = 6, #ARGV, 2 do
+    local more = actual - reserved
+    for i = 7, #ARGV, 2 do
         more = math.min(more, ARGV[i + 1] - used(tonumber(ARGV[i])))
-        longest = math.max(longest, tonumber(ARGV[i]))
     end
     if more > 0 then
         add(more)
-        redis.call('PEXPIRE', key, longest)
+        redis.call('PEXPIRE', key, ARGV[6])
         settled = more
     end
 end

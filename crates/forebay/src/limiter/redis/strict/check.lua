@@ -1,7 +1,8 @@
 -- Decides whether a cost fits into every window, and takes it only then. A window is cut into ten; the tenth that runs
 -- and the ten before it count, the oldest of them in whole. Comes after packed.lua, before look.lua.
 --
--- The cells of a window: what its eleven tenths have got, the newest first.
+-- The cells of a window: what all eleven have got, and what the ten older ones have, the newest of them first. So as long
+-- as no tenth passes one cell changes.
 --
 -- ARGV  3 cost
 --       4 '1' to take it, '0' to look
@@ -11,37 +12,36 @@
 --
 -- Atomic, as between the look and the taking somebody else could take what is left.
 
-local fits, cost = 1, tonumber(ARGV[3])
-local all, one = '>I4I4I4I4I4I4I4I4I4I4I4', '>I4'
-if width ~= 4 then
-    all, one = '>' .. ('I' .. width):rep(CELLS), '>I' .. width
+local fits, cost, form = 1, tonumber(ARGV[3]), width == 4 and '>I4c40' or '>I6c60'
+local order, records, at = layout, '', 21 + 5 * count
+if width ~= layout:byte() then
+    order = value:sub(20, 19 + #layout)
 end
-local order, records, at = value:sub(20, 19 + #layout), '', 21 + 5 * count
 for n = 1, count do
-    local length = read('>I5', value, 16 + 5 * n)
-    local a, b, c, d, e, f, g, h, i, j, k, next_at = read(all, value, at)
+    local length, used, older = read('>I5', value, 16 + 5 * n)
+    used, older, at = read(form, value, at)
     local passed = floor(age * 10 / length) - floor(written * 10 / length)
-    local used, newest, older = 0, 0, ''
-    if passed == 0 then
-        used, newest = a + b + c + d + e + f + g + h + i + j + k, a
-        older = value:sub(at + width, next_at - 1)
-    else
-        local cells = { a, b, c, d, e, f, g, h, i, j, k }
-        for cell = 1, CELLS - passed do
-            used = used + cells[cell]
+    if passed > 10 then
+        used, older = 0, ('\0'):rep(10 * width)
+    elseif passed > 0 then
+        local one, newest = '>I' .. width, used
+        for cell = 1, 10 do
+            local got = read(one, older, 1 + (cell - 1) * width)
+            newest = newest - got
+            if cell > 10 - passed then
+                used = used - got
+            end
         end
-        passed = math.min(passed, CELLS)
-        older = ('\0'):rep((passed - 1) * width) .. value:sub(at, next_at - 1 - passed * width)
+        older = ('\0'):rep((passed - 1) * width) .. pack(one, newest) .. older:sub(1, (10 - passed) * width)
     end
-    at = next_at
     if n <= asked then
         if used + cost > tonumber(ARGV[4 + n]) then
             fits = 0
             break
         end
-        records = records .. pack(one, newest + cost) .. older
+        records = records .. pack(form, used + cost, older)
     elseif used > 0 then
-        order, records = order .. pack('>I5', length), records .. pack(one, newest) .. older
+        order, records = order .. pack('>I5', length), records .. pack(form, used, older)
         life = math.max(life, 2 * length)
     end
 end

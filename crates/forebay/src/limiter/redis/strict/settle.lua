@@ -15,16 +15,19 @@ local held, key_born = read('>I6I6', ARGV[3], 8)
 local change, settled = ARGV[5] - ARGV[4], 0
 local records, at, all = '', 21 + 5 * count, '>' .. ('I' .. width):rep(CELLS)
 for n = 1, count do
-    local length, cells, used = read('>I5', value, 16 + 5 * n), { read(all, value, at) }, 0
+    local length, cells = read('>I5', value, 16 + 5 * n), { read(all, value, at) }
     at, cells[CELLS + 1] = cells[CELLS + 1], nil
     local passed = floor(written * 10 / length) - floor(held * 10 / length)
-    if n <= asked and born == key_born and passed >= 0 and passed < CELLS then
-        for cell = 1, CELLS do
-            used = used + cells[cell]
+    if n <= asked and born == key_born and passed >= 0 and passed <= 10 then
+        local used, got = cells[1], cells[passed + 1]
+        for cell = 2, passed == 0 and CELLS or 0 do
+            got = got - cells[cell]
         end
-        local most = math.max(0, ARGV[7 + n] - used)
-        local corrected = math.max(-cells[passed + 1], math.min(most, change))
-        cells[passed + 1] = cells[passed + 1] + corrected
+        local corrected = math.max(-got, math.min(math.max(0, ARGV[7 + n] - used), change))
+        cells[1] = used + corrected
+        if passed > 0 then
+            cells[passed + 1] = got + corrected
+        end
         settled = 1
     end
     records = records .. pack(all, unpack(cells))
