@@ -20,6 +20,15 @@ const STEPS: &[Step] = &[
     Step::own("packages", "installs missing Debian packages, or says what to type", packages::ensure),
     Step::cargo("format", "fmt --all --check"),
     Step::cargo("lints", "clippy --workspace --all-targets --all-features --locked -- -D warnings"),
+    Step::cargo("bare", "clippy -p forebay --lib --no-default-features --locked -- -D warnings"),
+    Step::cargo(
+        "tower",
+        "clippy -p forebay --lib --no-default-features --features tower --locked -- -D warnings",
+    ),
+    Step::cargo(
+        "axum",
+        "clippy -p forebay --lib --no-default-features --features axum --locked -- -D warnings",
+    ),
     Step::tests("tests", "test --workspace --all-features --locked --no-fail-fast"),
     Step::tests("models", "test -p forebay --lib --locked models")
         .env("RUSTFLAGS", "--cfg forebay_shuttle")

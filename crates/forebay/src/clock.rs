@@ -170,6 +170,12 @@ impl TimeSource for Manual {
     }
 }
 
+/// Runs `work` for at most `span` of the machine's time; `None` when that was not enough.
+#[cfg(feature = "tower")]
+pub(crate) async fn within<T>(span: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(span, work).await.ok()
+}
+
 struct Real(std::time::Instant);
 
 impl Default for Real {

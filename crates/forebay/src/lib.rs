@@ -8,8 +8,9 @@
 //! |---|---|---|
 //! | 7 | [`Forebay`] | opens the store, hands out primitives, shuts down |
 //! | 7 | `testing` (a feature) | faults: between a program and its Redis, or of the memory store |
-//! | 4 | [`limiter`] | tiers of windows, decided in one step |
+//! | 6 | `http` (the features `tower` and `axum`) | layers: who is asking, and how much they may |
 //! | 5 | [`cache`] | two levels, one load per miss |
+//! | 4 | [`limiter`] | tiers of windows, decided in one step |
 //! | 3 | `bus` | what processes tell each other |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
 //! | 1 | `redis`, `expiring` | the one handle to Redis; the map with deadlines under every memory backend |
@@ -26,6 +27,8 @@ mod error;
 mod expiring;
 mod forebay;
 mod hash;
+#[cfg(feature = "tower")]
+pub mod http;
 pub mod key;
 pub mod limiter;
 pub mod observe;
