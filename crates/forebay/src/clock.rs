@@ -170,6 +170,13 @@ impl TimeSource for Manual {
     }
 }
 
+/// The time of day as this machine has it, since 1970. It is shown, in headers that want it, and decides nothing.
+#[cfg(feature = "tower")]
+#[expect(clippy::disallowed_methods, reason = "the one place where the time of day is read")]
+pub(crate) fn time_of_day() -> Duration {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
+}
+
 /// Runs `work` for at most `span` of the machine's time; `None` when that was not enough.
 #[cfg(feature = "tower")]
 pub(crate) async fn within<T>(span: Duration, work: impl Future<Output = T>) -> Option<T> {

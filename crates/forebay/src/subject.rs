@@ -9,7 +9,7 @@ use std::{
 /// The first 96 bits of `64:ff9b::/96`.
 const NAT64: u128 = 0x0064_ff9b_0000_0000_0000_0000;
 
-/// Names who is asking: a user, an API key, an anonymous visitor or an address.
+/// Names who is asking: a user, an API key, a tenant, an anonymous visitor or an address.
 ///
 /// # Example
 ///
@@ -33,6 +33,12 @@ impl Subject {
     #[must_use]
     pub fn key(id: impl fmt::Display) -> Self {
         Self::of("key", id)
+    }
+
+    /// Names a tenant: an organisation whose users share a quota beside their own.
+    #[must_use]
+    pub fn tenant(id: impl fmt::Display) -> Self {
+        Self::of("tenant", id)
     }
 
     /// Names a visitor by an id that the service gave out and signed.

@@ -19,9 +19,9 @@ const ID_DIGITS: usize = 32;
 /// Gives visitors without an account an id that only this service can have made.
 ///
 /// The id comes in a cookie with the first answer, and counts from the next request on; a request without a valid
-/// one counts as its address, so that throwing the cookie away gains nothing. An answer that refuses (429) gives
-/// no id. Somebody who collects ids has a quota for each: limit what matters by
-/// [`Caller::address`](super::Caller::address) as well.
+/// one counts as its address, so that throwing the cookie away gains nothing. An answer that is an error brings no
+/// id, so that none can be got from refusals. Somebody who collects ids has a quota for each: limit what matters
+/// by [`Whose::address`](super::Whose::address) as well.
 #[derive(Clone)]
 pub struct AnonymousIds {
     /// The first one signs, all of them verify.

@@ -2,7 +2,6 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-#[cfg(feature = "axum")]
 use http::Extensions;
 
 use super::identity::Identity;
@@ -111,7 +110,6 @@ impl Caller {
         self.0.place.ip
     }
 
-    #[cfg(feature = "axum")]
     /// The caller of a request; the unknown one, with a warning, where no layer resolved it.
     pub(super) fn of(extensions: &Extensions) -> Self {
         extensions.get().cloned().unwrap_or_else(|| {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use http::{Request, Response, StatusCode, header::SET_COOKIE, request::Parts};
+use http::{HeaderValue, Request, Response, header::SET_COOKIE, request::Parts};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -129,7 +129,7 @@ impl CallerLayer {
 
 impl Rules {
     /// Finds out who is asking, and makes the cookie that the answer shall bring.
-    async fn resolve(&self, head: &Parts) -> (Caller, Option<http::HeaderValue>) {
+    async fn resolve(&self, head: &Parts) -> (Caller, Option<HeaderValue>) {
         let caller = Caller::at(self.place(head));
         if let Some(identity) = self.identity(head).await {
             return (caller.identified(identity), None);
@@ -238,7 +238,8 @@ where
             let (caller, cookie) = rules.resolve(&head).await;
             head.extensions.insert(caller);
             let mut response = inner.call(Request::from_parts(head, body)).await?;
-            if let Some(cookie) = cookie.filter(|_| response.status() != StatusCode::TOO_MANY_REQUESTS) {
+            let failed = response.status().is_client_error() || response.status().is_server_error();
+            if let Some(cookie) = cookie.filter(|_| !failed) {
                 response.headers_mut().append(SET_COOKIE, cookie);
             }
             Ok(response)

@@ -5,6 +5,8 @@
 //! | who a caller is | `caller`, `identity`, then `caller_layer` for how that is found out |
 //! | which address is believed | `addresses`, `forwarded` for what proxies say, `peer` |
 //! | how a visitor without an account is known again | `anonymous` |
+//! | how requests are limited | `rate_limit`, with `whose` for the quotas that they are taken from |
+//! | what an answer says of it | `headers`, `refusal` |
 //!
 //! # Example
 //!
@@ -38,8 +40,12 @@ mod caller_layer;
 #[cfg(feature = "axum")]
 mod extract;
 mod forwarded;
+mod headers;
 mod identity;
 mod peer;
+mod rate_limit;
+mod refusal;
+mod whose;
 
 pub use self::{
     addresses::Addresses,
@@ -47,6 +53,9 @@ pub use self::{
     caller::Caller,
     caller_layer::{CallerLayer, CallerService},
     forwarded::ForwardedList,
+    headers::HeaderStyle,
     identity::Identity,
     peer::Peer,
+    rate_limit::{RateLimit, RateLimitLayer},
+    whose::Whose,
 };

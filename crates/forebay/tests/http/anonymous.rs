@@ -58,10 +58,11 @@ async fn whoever_is_identified_needs_no_id() {
 }
 
 #[tokio::test]
-async fn a_refusal_gives_no_id_since_that_would_be_a_new_quota() {
-    let refuse = async || StatusCode::TOO_MANY_REQUESTS;
-    let router = Router::new().route("/", get(refuse)).layer(layer());
-    assert_eq!(visit(&router, "").await.1, "");
+async fn a_refusal_brings_no_id_since_that_would_be_a_new_quota() {
+    for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE] {
+        let router = Router::new().route("/", get(async move || status)).layer(layer());
+        assert_eq!(visit(&router, "").await.1, "");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,120 @@
+//! Refusals as answers: problems (RFC 9457), with when to come back.
+
+use std::time::Duration;
+
+use http::{
+    HeaderValue, Response, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
+};
+use serde::Serialize;
+
+use super::headers::{HeaderStyle, seconds, window_name};
+use crate::limiter::{Decision, Quota};
+
+const EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
+const REDUCED: &str = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity";
+const NEVER_FITS: &str = "https://forebay.dev/problems/never-fits";
+
+#[derive(Serialize)]
+struct Problem {
+    r#type: &'static str,
+    title: &'static str,
+    status: u16,
+    detail: String,
+    /// In seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<u64>,
+    #[serde(rename = "violated-policies", skip_serializing_if = "Vec::is_empty")]
+    violated_policies: Vec<String>,
+}
+
+/// The answer to a request of this cost that was not let through, which carries `decision`.
+pub(super) fn refuse<B: From<String>>(decision: Decision, cost: u64, style: HeaderStyle) -> Response<B> {
+    let problem = Problem::of(&decision, cost);
+    let body = serde_json::to_string(&problem).expect("strings and numbers have a JSON form");
+    let mut response = Response::new(B::from(body));
+    *response.status_mut() = StatusCode::from_u16(problem.status).expect("the statuses below are valid");
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(seconds) = problem.retry_after {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    style.write(&decision, headers);
+    response.extensions_mut().insert(decision);
+    response
+}
+
+impl Problem {
+    fn of(decision: &Decision, cost: u64) -> Self {
+        match decision {
+            Decision::Denied { quota, retry_after } => Self::exceeded(quota, *retry_after, cost),
+            Decision::NeverFits { limit } => Self::never_fits(*limit, cost),
+            Decision::Unavailable { retry_after } => Self::unavailable(*retry_after),
+            Decision::Allowed(_) => unreachable!("what is allowed is not refused"),
+        }
+    }
+
+    fn exceeded(quota: &Quota, retry_after: Duration, cost: u64) -> Self {
+        let seconds = pause(retry_after);
+        let (limit, window) = (quota.limit(), quota.window());
+        Self {
+            r#type: EXCEEDED,
+            title: "Quota Exceeded",
+            status: 429,
+            detail: format!("the limit of {limit} in {window:?} is reached; come back in {seconds} s"),
+            retry_after: Some(seconds),
+            violated_policies: violated(quota, cost),
+        }
+    }
+
+    fn never_fits(limit: u64, cost: u64) -> Self {
+        Self {
+            r#type: NEVER_FITS,
+            title: "The request costs more than can ever be allowed",
+            status: 422,
+            detail: format!("the request costs {cost} and the limit is {limit}; waiting does not help"),
+            retry_after: None,
+            violated_policies: Vec::new(),
+        }
+    }
+
+    fn unavailable(retry_after: Duration) -> Self {
+        let seconds = pause(retry_after);
+        Self {
+            r#type: REDUCED,
+            title: "Temporary Reduced Capacity",
+            status: 503,
+            detail: format!("whether the limit is reached cannot be found out; come back in {seconds} s"),
+            retry_after: Some(seconds),
+            violated_policies: Vec::new(),
+        }
+    }
+}
+
+/// Whole seconds; never 0, which would mean at once.
+fn pause(span: Duration) -> u64 {
+    seconds(span).max(1)
+}
+
+/// The windows that have not enough left for `cost`; for a cost of 0 the one that binds, which has less than nothing.
+fn violated(quota: &Quota, cost: u64) -> Vec<String> {
+    let short: Vec<_> = quota.windows().filter(|window| window.remaining < cost).collect();
+    let binding = quota.windows().filter(|window| window.window == quota.window());
+    let violated = if short.is_empty() { binding.collect() } else { short };
+    violated.iter().map(|window| window_name(quota, window)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // R29: 0 seconds means at once.
+    #[test]
+    fn nobody_is_asked_back_at_once() {
+        for (millis, seconds) in [(0, 1), (1, 1), (1_000, 1), (1_001, 2)] {
+            let problem = Problem::unavailable(Duration::from_millis(millis));
+            assert_eq!(problem.retry_after, Some(seconds), "{millis} ms");
+        }
+    }
+}
