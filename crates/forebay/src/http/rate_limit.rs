@@ -9,9 +9,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use futures::future::join_all;
 use http::{Request, Response, request::Parts};
-use tokio::runtime::Handle;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -20,10 +18,7 @@ use super::{
     refusal::refuse,
     whose::{Asked, Whose},
 };
-use crate::{
-    limiter::{Decision, Limiter, Quota, Reservation, Reserved},
-    tasks::Tasks,
-};
+use crate::limiter::{Decision, Limiter, Quota, Reservation, Reserved};
 
 /// Lets requests through as a [`Limiter`] allows, and answers the others itself: 429 where a limit is reached, 422
 /// where the cost is above a limit, 503 where the limiter cannot say. Each is a problem (RFC 9457), is not to be
@@ -166,16 +161,9 @@ fn left(quota: &Quota) -> impl Ord + use<> {
     (quota.remaining(), Reverse(quota.reset_after()))
 }
 
-/// Gives back what was taken, whether or not anybody still waits for the answer.
+/// Gives back what was taken, and lets nobody wait for it.
 fn give_back(held: Vec<Reservation>) {
-    let Ok(runtime) = Handle::try_current() else { return };
-    if held.is_empty() {
-        return;
-    }
-    Tasks::on(runtime).spawn(async move {
-        // What the store does not confirm counts as spent, and ages out.
-        join_all(held.into_iter().map(|reservation| reservation.settle(0))).await;
-    });
+    held.into_iter().for_each(|reservation| drop(reservation.give_back()));
 }
 
 impl fmt::Debug for Rules {

@@ -128,7 +128,7 @@ impl Limiter {
     /// Subjects have keys of their own, so they are asked in turn, and what was taken is given back when a later
     /// one refuses. A subject that is named twice is decided in one step by all its windows.
     pub async fn check_all(&self, asked: &[(&Subject, &str)]) -> Decision {
-        let mut held = Refunds::new(&self.0);
+        let mut held = Refunds::default();
         let mut tightest = None;
         for (subject, tier) in self.0.by_subject(asked) {
             match self.0.reserve(subject, tier, 1).await {

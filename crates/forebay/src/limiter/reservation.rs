@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+
 use super::{
     Inner,
     backend::{Hold, Settlement},
@@ -57,5 +59,16 @@ impl Reservation {
         }
         let settlement = Settlement { tier, hold, reserved: *reserved, actual };
         self.limiter.settle(&self.subject, settlement).await
+    }
+
+    /// Settles for nothing, whether or not anybody waits until that is done.
+    pub(crate) fn give_back(self) -> oneshot::Receiver<()> {
+        let (end, done) = oneshot::channel();
+        self.limiter.tasks.clone().spawn(async move {
+            // What the store does not confirm counts as spent, and ages out.
+            self.settle(0).await.ok();
+            end.send(()).ok();
+        });
+        done
     }
 }
