@@ -36,10 +36,10 @@ impl Log {
         if receipt.id != self.id {
             return;
         }
-        let first = receipt.marks[0];
+        let (first, longest) = (receipt.marks[0], tier.windows.iter().map(Window::millis).max().unwrap_or(0));
         if actual < reserved {
             self.taken.retain(|(number, _)| !(first + actual..first + reserved).contains(number));
-        } else if self.taken.iter().any(|(number, _)| *number == first) {
+        } else if self.taken.iter().any(|(number, at)| *number == first && at + longest > now) {
             let room = |window: &Window| window.limit().saturating_sub(self.used(window, now));
             let most = tier.windows.iter().map(room).min().unwrap_or(0);
             self.take(tier, now, most.min(actual - reserved));

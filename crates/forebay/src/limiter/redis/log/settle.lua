@@ -22,12 +22,13 @@ if actual < reserved then
     settled = in_parts(members, function(...)
         return redis.call('ZREM', key, ...)
     end)
-elseif redis.call('ZSCORE', key, ARGV[1]) then
-    local more = actual - reserved
+else
+    local taken, longest, more = redis.call('ZSCORE', key, ARGV[1]), 0, actual - reserved
     for i = 7, #ARGV, 2 do
-        more = math.min(more, ARGV[i + 1] - used(tonumber(ARGV[i])))
+        local length = tonumber(ARGV[i])
+        longest, more = math.max(longest, length), math.min(more, ARGV[i + 1] - used(length))
     end
-    if more > 0 then
+    if taken and taken + longest > age and more > 0 then
         add(more)
         redis.call('PEXPIRE', key, ARGV[6])
         settled = more
