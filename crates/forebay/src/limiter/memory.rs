@@ -85,10 +85,9 @@ impl MemoryBackend {
         let Settlement { tier, hold, reserved, actual } = settlement;
         let Hold::Here(receipt) = hold else { return };
         self.counts.subjects.step(&self.keys.limit(&self.policy, subject), |held| {
-            if let Some((state, _)) = held {
-                state.settle(tier, self.counts.now(), receipt, reserved, actual);
-            }
-            (Next::Keep, ())
+            let Some((state, left)) = held else { return (Next::Clear, ()) };
+            state.settle(tier, self.counts.now(), receipt, reserved, actual);
+            (Next::Prolong(left.max(self.life(tier, state))), ())
         });
     }
 

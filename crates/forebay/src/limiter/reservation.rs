@@ -57,7 +57,8 @@ impl Reservation {
             drop(self.limiter.decide(&self.subject, tier, actual, true).await);
             return Ok(());
         }
-        let settlement = Settlement { tier, hold, reserved: *reserved, actual };
+        // More than any limit, and exact in a script.
+        let settlement = Settlement { tier, hold, reserved: *reserved, actual: actual.min(1 << 52) };
         self.limiter.settle(&self.subject, settlement).await
     }
 

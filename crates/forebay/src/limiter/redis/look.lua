@@ -4,7 +4,7 @@
 -- check answers, too, when it has taken a cost in the place of what was unreadable.
 
 for n = asked + 1, count do
-    life = math.max(life, 2 * read('>I5', value, 16 + 5 * n))
+    life = math.max(life, 2 * read('>I5', value, 18 + 5 * n))
 end
 if now < last then
     redis.call('SET', key, value:sub(1, 1) .. pack('>I6', now) .. value:sub(8), 'PX', life)

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How many bytes come before the layout.
-const HEAD: usize = 19;
+const HEAD: usize = 21;
 
 /// How many bytes a length takes.
 const LENGTH: usize = 5;
@@ -49,7 +49,7 @@ pub(super) fn verdict(mode: Mode, ask: Ask<'_>, reply: Reply) -> Option<Verdict>
 fn read<C: Cells>(ask: Ask<'_>, reply: Reply) -> Option<Verdict> {
     let taken = Taken::of(reply)?;
     let value = &taken.value;
-    let written = number(value.get(7..13)?);
+    let written = number(value.get(7..12)?);
     let width = usize::from(*value.get(HEAD)?);
     let count = (value.len() - HEAD - 1) / (LENGTH + C::COUNT * width);
     let cells = value.get(HEAD + 1 + LENGTH * count..)?.chunks_exact(C::COUNT * width);

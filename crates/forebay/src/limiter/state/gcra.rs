@@ -1,6 +1,6 @@
 //! A debt that time pays off evenly: the generic cell rate algorithm (ITU-T I.371) as a virtual queue.
 
-use super::Cells;
+use super::{Cells, Held};
 use crate::limiter::window::Window;
 
 /// The debt in tokens times ms: a token is the length of the window, and a ms pays the limit off.
@@ -44,16 +44,19 @@ impl Cells for Gcra {
         self.debt
     }
 
-    /// What was reserved last is paid off last: as much as is left of the debt of then can still be returned.
-    fn settle(&mut self, window: &Window, age: u64, held: u64, mark: u64, change: i64) {
-        let paid = (age - held).saturating_mul(self.rate.max(window.limit()));
-        let left = mark.saturating_sub(paid);
+    /// As much can be returned as is left of the debt of then: what was reserved last is paid off last. What was
+    /// returned since may have been a part of it.
+    fn settle(&mut self, window: &Window, age: u64, held: Held, change: i64) -> bool {
+        let paid = (age - held.age).saturating_mul(self.rate.max(window.limit()));
+        let returned = held.returned.saturating_mul(window.millis());
+        let left = held.mark.saturating_sub(paid).saturating_sub(returned);
         if left == 0 {
-            return;
+            return false;
         }
         let change = i128::from(change) * i128::from(window.millis());
         let most = (window.most_at_once() * window.millis()).saturating_sub(self.debt);
         let change = change.clamp(-i128::from(left.min(self.debt)), i128::from(most));
         self.debt = u64::try_from(i128::from(self.debt) + change).expect("it is from 0 to the burst");
+        true
     }
 }

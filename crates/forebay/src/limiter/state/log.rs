@@ -29,7 +29,7 @@ impl Log {
 
     /// Finds the `cost` that was taken last.
     pub(super) fn receipt(&self, cost: u64) -> Receipt {
-        Receipt { id: self.id, age: 0, marks: vec![self.number - cost] }
+        Receipt { id: self.id, age: 0, returned: 0, marks: vec![self.number - cost] }
     }
 
     pub(super) fn settle(&mut self, tier: &Tier, now: u64, receipt: &Receipt, reserved: u64, actual: u64) {

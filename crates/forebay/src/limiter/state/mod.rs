@@ -37,8 +37,18 @@ pub(super) trait Cells: Clone + Default {
     /// What a receipt needs to find what was taken just now.
     fn mark(&self) -> u64;
 
-    /// Adds `change`, which may be negative, to what was taken at `held`: down to nothing, up to the limit.
-    fn settle(&mut self, window: &Window, age: u64, held: u64, mark: u64, change: i64);
+    /// Adds `change`, which may be negative, to what was taken: down to nothing, up to the limit. Whether what was
+    /// taken still counts.
+    fn settle(&mut self, window: &Window, age: u64, held: Held, change: i64) -> bool;
+}
+
+/// When something was taken out of one window, and what has happened to it since.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    age: u64,
+    mark: u64,
+    /// How much settlements have returned since.
+    returned: u64,
 }
 
 /// Where what was taken in this process is to be found again.
@@ -46,6 +56,7 @@ pub(super) trait Cells: Clone + Default {
 pub(crate) struct Receipt {
     id: u64,
     age: u64,
+    returned: u64,
     marks: Vec<u64>,
 }
 
@@ -65,6 +76,8 @@ pub(super) struct Windows<C> {
     id: u64,
     born: u64,
     age: u64,
+    /// How much settlements have returned in all.
+    returned: u64,
     windows: Vec<(u64, C)>,
 }
 
@@ -130,13 +143,13 @@ impl State {
 
 impl<C: Cells> Windows<C> {
     pub(super) fn new(id: u64, born: u64) -> Self {
-        Self { id, born, age: 0, windows: Vec::new() }
+        Self { id, born, age: 0, returned: 0, windows: Vec::new() }
     }
 
     /// What a script has written, `age` being the subject's own time by now.
     pub(super) fn read(tier: &Tier, written: u64, age: u64, cells: impl Iterator<Item = C>) -> Self {
         let windows = tier.windows.iter().map(Window::millis).zip(cells).collect();
-        let mut windows = Self { id: 0, born: 0, age: written, windows };
+        let mut windows = Self { id: 0, born: 0, age: written, returned: 0, windows };
         windows.advance(age);
         windows
     }
@@ -185,7 +198,12 @@ impl<C: Cells> Windows<C> {
             let found = self.windows.iter().find(|(length, _)| *length == window.millis());
             found.map_or(0, |(_, cells)| cells.mark())
         };
-        Receipt { id: self.id, age: self.age, marks: tier.windows.iter().map(mark).collect() }
+        Receipt {
+            id: self.id,
+            age: self.age,
+            returned: self.returned,
+            marks: tier.windows.iter().map(mark).collect(),
+        }
     }
 
     fn settle(&mut self, tier: &Tier, receipt: &Receipt, reserved: u64, actual: u64) {
@@ -193,8 +211,13 @@ impl<C: Cells> Windows<C> {
             return;
         }
         let (age, change) = (self.age, actual.cast_signed().saturating_sub(reserved.cast_signed()));
+        let (returned, mut counts) = (self.returned - receipt.returned, false);
         for (window, mark) in tier.windows.iter().zip(&receipt.marks) {
-            self.cells(window).settle(window, age, receipt.age, *mark, change);
+            let held = Held { age: receipt.age, mark: *mark, returned };
+            counts |= self.cells(window).settle(window, age, held, change);
+        }
+        if counts {
+            self.returned += reserved.saturating_sub(actual);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A window, and the share of the one before that is still to come.
 
-use super::Cells;
+use super::{Cells, Held};
 use crate::limiter::window::Window;
 
 /// What the window that runs and the one before have got.
@@ -75,13 +75,15 @@ impl Cells for Sliding {
         0
     }
 
-    fn settle(&mut self, window: &Window, age: u64, held: u64, _: u64, change: i64) {
+    fn settle(&mut self, window: &Window, age: u64, held: Held, change: i64) -> bool {
         let most = window.limit().saturating_sub(self.used(window, age));
         let change = change.min(most.cast_signed());
-        match (age / window.millis()).checked_sub(held / window.millis()) {
-            Some(0) => self.current = self.current.saturating_add_signed(change),
-            Some(1) => self.previous = self.previous.saturating_add_signed(change),
-            _ => {}
-        }
+        let cell = match (age / window.millis()).checked_sub(held.age / window.millis()) {
+            Some(0) => &mut self.current,
+            Some(1) => &mut self.previous,
+            _ => return false,
+        };
+        *cell = cell.saturating_add_signed(change);
+        true
     }
 }

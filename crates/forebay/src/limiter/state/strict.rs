@@ -1,6 +1,6 @@
 //! A window cut into ten: the tenth that runs and the ten before it count.
 
-use super::Cells;
+use super::{Cells, Held};
 use crate::limiter::window::Window;
 
 const TENTHS: u64 = 10;
@@ -66,13 +66,12 @@ impl Cells for Strict {
         0
     }
 
-    fn settle(&mut self, window: &Window, age: u64, held: u64, _: u64, change: i64) {
+    fn settle(&mut self, window: &Window, age: u64, held: Held, change: i64) -> bool {
         let (length, used) = (window.millis(), self.used(window, age));
         let back =
-            usize::try_from(tenth(age, length).saturating_sub(tenth(held, length))).unwrap_or(usize::MAX);
-        if let Some(cell) = self.0.get_mut(back) {
-            let most = window.limit().saturating_sub(used);
-            *cell = cell.saturating_add_signed(change.min(most.cast_signed()));
-        }
+            usize::try_from(tenth(age, length).saturating_sub(tenth(held.age, length))).unwrap_or(usize::MAX);
+        let Some(cell) = self.0.get_mut(back) else { return false };
+        *cell = cell.saturating_add_signed(change.min(window.limit().saturating_sub(used).cast_signed()));
+        true
     }
 }

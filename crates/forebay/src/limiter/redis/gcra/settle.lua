@@ -12,17 +12,19 @@
 -- Atomic, as between the look and the correction somebody else could take a cost.
 
 local hold = ARGV[3]
-local held, key_born = read('>I6I6', hold, 8)
+local held, key_born, returned_then = read('>I5I4I5', hold, 8)
 local change, settled = ARGV[5] - ARGV[4], 0
-local records, at, hold_at = '', 21 + 5 * count, 21 + 5 * (#hold - 20) / (5 + 14)
+local records, at, hold_at = '', 23 + 5 * count, 23 + 5 * (#hold - 22) / (5 + 14)
 for n = 1, count do
-    local length, rate, debt = read('>I5', value, 16 + 5 * n)
+    local length, rate, debt = read('>I5', value, 18 + 5 * n)
     rate, debt, at = read('>I7I7', value, at)
     if n <= asked and born == key_born then
         local held_rate, held_debt
         held_rate, held_debt, hold_at = read('>I7I7', hold, hold_at)
-        -- What was reserved last is paid off last: as much as is left of the debt of then can still be returned.
-        local left = held_debt - (written - held) * math.max(rate, held_rate)
+        -- What is left of the debt of then: what was reserved last is paid off last. What was returned since may have
+        -- been a part of it.
+        local paid = (written - held) * math.max(rate, held_rate)
+        local left = held_debt - paid - (returned - returned_then) % 2 ^ 40 * length
         if left > 0 then
             local most = math.max(0, ARGV[7 + 2 * n] * length - debt)
             debt = debt + math.max(-debt, -left, math.min(most, change * length))
@@ -33,7 +35,9 @@ for n = 1, count do
 end
 if settled == 1 then
     life = math.max(life, redis.call('PTTL', key))
-    redis.call('SET', key, value:sub(1, 20 + 5 * count) .. records, 'PX', life)
+    returned = (returned + math.max(0, -change)) % 2 ^ 40
+    value = value:sub(1, 16) .. pack('>I5', returned) .. value:sub(22, 22 + 5 * count) .. records
+    redis.call('SET', key, value, 'PX', life)
 end
 if ARGV[7] ~= '' then
     redis.call('PUBLISH', ARGV[6], ARGV[7])

@@ -10,9 +10,9 @@
 -- Atomic, as between the look and the taking somebody else could take what is left.
 
 local fits, cost, gone = 1, tonumber(ARGV[3]), age - written
-local order, records, at = layout, '', 21 + 5 * count
+local order, records, at = layout, '', 23 + 5 * count
 for n = 1, count do
-    local length, current, previous = read('>I5', value, 16 + 5 * n)
+    local length, current, previous = read('>I5', value, 18 + 5 * n)
     current, previous, at = read('>I6I6', value, at)
     local into = age % length
     if gone > into then
@@ -30,7 +30,7 @@ for n = 1, count do
     end
 end
 if fits == 1 and ARGV[4] == '1' then
-    value = pack('>BI6I6I6', MODE, now, age, born) .. order .. records
+    value = pack('>BI6I5I4I5', MODE, now, age, born, returned) .. order .. records
     redis.call('SET', key, value, 'PX', life)
     return readable == 1 and value or { 1, age, 0, value }
 end

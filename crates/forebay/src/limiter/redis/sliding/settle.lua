@@ -11,11 +11,11 @@
 --
 -- Atomic, as between the look and the correction somebody else could take a cost.
 
-local held, key_born = read('>I6I6', ARGV[3], 8)
+local held, key_born = read('>I5I4', ARGV[3], 8)
 local change, settled = ARGV[5] - ARGV[4], 0
-local records, at = '', 21 + 5 * count
+local records, at = '', 23 + 5 * count
 for n = 1, count do
-    local length, current, previous = read('>I5', value, 16 + 5 * n)
+    local length, current, previous = read('>I5', value, 18 + 5 * n)
     current, previous, at = read('>I6I6', value, at)
     local passed = floor(written / length) - floor(held / length)
     if n <= asked and born == key_born and (passed == 0 or passed == 1) then
@@ -34,7 +34,7 @@ for n = 1, count do
 end
 if settled == 1 then
     life = math.max(life, redis.call('PTTL', key))
-    redis.call('SET', key, value:sub(1, 20 + 5 * count) .. records, 'PX', life)
+    redis.call('SET', key, value:sub(1, 22 + 5 * count) .. records, 'PX', life)
 end
 if ARGV[7] ~= '' then
     redis.call('PUBLISH', ARGV[6], ARGV[7])

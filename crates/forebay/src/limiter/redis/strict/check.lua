@@ -13,12 +13,12 @@
 -- Atomic, as between the look and the taking somebody else could take what is left.
 
 local fits, cost, form = 1, tonumber(ARGV[3]), width == 4 and '>I4c40' or '>I6c60'
-local order, records, at = layout, '', 21 + 5 * count
+local order, records, at = layout, '', 23 + 5 * count
 if width ~= layout:byte() then
-    order = value:sub(20, 19 + #layout)
+    order = value:sub(22, 21 + #layout)
 end
 for n = 1, count do
-    local length, used, older = read('>I5', value, 16 + 5 * n)
+    local length, used, older = read('>I5', value, 18 + 5 * n)
     used, older, at = read(form, value, at)
     local passed = floor(age * 10 / length) - floor(written * 10 / length)
     if passed > 10 then
@@ -46,7 +46,7 @@ for n = 1, count do
     end
 end
 if fits == 1 and ARGV[4] == '1' then
-    value = pack('>BI6I6I6', MODE, now, age, born) .. order .. records
+    value = pack('>BI6I5I4I5', MODE, now, age, born, returned) .. order .. records
     redis.call('SET', key, value, 'PX', life)
     return readable == 1 and value or { 1, age, 0, value }
 end

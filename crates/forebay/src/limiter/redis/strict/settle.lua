@@ -11,11 +11,11 @@
 --
 -- Atomic, as between the look and the correction somebody else could take a cost.
 
-local held, key_born = read('>I6I6', ARGV[3], 8)
+local held, key_born = read('>I5I4', ARGV[3], 8)
 local change, settled = ARGV[5] - ARGV[4], 0
-local records, at, all = '', 21 + 5 * count, '>' .. ('I' .. width):rep(CELLS)
+local records, at, all = '', 23 + 5 * count, '>' .. ('I' .. width):rep(CELLS)
 for n = 1, count do
-    local length, cells = read('>I5', value, 16 + 5 * n), { read(all, value, at) }
+    local length, cells = read('>I5', value, 18 + 5 * n), { read(all, value, at) }
     at, cells[CELLS + 1] = cells[CELLS + 1], nil
     local passed = floor(written * 10 / length) - floor(held * 10 / length)
     if n <= asked and born == key_born and passed >= 0 and passed <= 10 then
@@ -34,7 +34,7 @@ for n = 1, count do
 end
 if settled == 1 then
     life = math.max(life, redis.call('PTTL', key))
-    redis.call('SET', key, value:sub(1, 20 + 5 * count) .. records, 'PX', life)
+    redis.call('SET', key, value:sub(1, 22 + 5 * count) .. records, 'PX', life)
 end
 if ARGV[7] ~= '' then
     redis.call('PUBLISH', ARGV[6], ARGV[7])
