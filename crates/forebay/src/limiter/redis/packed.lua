@@ -19,17 +19,16 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + floor(time[2] / 1000)
 
 local value = redis.pcall('GET', key)
-local kind, last, written, born, returned, width = nil, now, 0, nil, 0, layout:byte()
 local asked, readable = (#layout - 1) / 5, 1
 local count = asked
+local kind, last, written, born, returned, width
 if value then
     if type(value) == 'string' and #value > 22 and #value < 4096 then
         kind, last, written, born, returned, width = read('>BI6I5I4I5B', value)
         count = (#value - 22) / (5 + CELLS * width)
     end
-    if kind ~= MODE or width < 4 or width == 5 or width > WIDEST or count ~= floor(count) then
+    if kind ~= MODE or width < 4 or width == 5 or width > WIDEST or count % 1 > 0 then
         value, readable = nil, 0
-        last, written, returned, width, count = now, 0, 0, layout:byte(), asked
     elseif value:sub(22, 21 + #layout) ~= layout then
         local wide, windows, form = math.max(width, layout:byte()), {}, ('I' .. width):rep(CELLS)
         for n = 1, count do
@@ -51,7 +50,8 @@ if value then
     end
 end
 if not value then
-    born = (time[1] * 1000000 + time[2]) % 2 ^ 32
+    last, written, born, returned = now, 0, (time[1] * 1000000 + time[2]) % 2 ^ 32, 0
+    width, count = layout:byte(), asked
     value = ('\0'):rep(21) .. layout .. ('\0'):rep(count * CELLS * width)
 end
 local age = now > last and written + now - last or written

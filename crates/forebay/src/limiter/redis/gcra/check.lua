@@ -12,7 +12,7 @@
 --
 -- Atomic, as between the look and the taking somebody else could take what is left.
 
-local fits, cost, gone = 1, tonumber(ARGV[3]), age - written
+local fits, cost, gone = 1, ARGV[3] + 0, age - written
 local order, records, at = layout, '', 23 + 5 * count
 for n = 1, count do
     local length, rate, debt = read('>I5', value, 18 + 5 * n)

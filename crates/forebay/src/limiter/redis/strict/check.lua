@@ -12,7 +12,7 @@
 --
 -- Atomic, as between the look and the taking somebody else could take what is left.
 
-local fits, cost, form = 1, tonumber(ARGV[3]), width == 4 and '>I4c40' or '>I6c60'
+local fits, cost, form = 1, ARGV[3] + 0, width == 4 and '>I4c40' or '>I6c60'
 local order, records, at = layout, '', 23 + 5 * count
 if width ~= layout:byte() then
     order = value:sub(22, 21 + #layout)
@@ -35,7 +35,7 @@ for n = 1, count do
         older = ('\0'):rep((passed - 1) * width) .. pack(one, newest) .. older:sub(1, (10 - passed) * width)
     end
     if n <= asked then
-        if used + cost > tonumber(ARGV[4 + n]) then
+        if used + cost > ARGV[4 + n] + 0 then
             fits = 0
             break
         end
