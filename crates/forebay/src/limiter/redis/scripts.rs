@@ -6,9 +6,9 @@ use crate::{limiter::mode::Mode, redis::Script};
 
 /// What a mode runs.
 #[derive(Debug)]
-pub(super) struct Scripts {
-    pub(super) check: LazyLock<Script>,
-    pub(super) settle: LazyLock<Script>,
+pub(in crate::limiter) struct Scripts {
+    pub(in crate::limiter) check: LazyLock<Script>,
+    pub(in crate::limiter) settle: LazyLock<Script>,
 }
 
 macro_rules! packed {
@@ -45,10 +45,11 @@ static LOG: Scripts = Scripts {
     }),
 };
 
-pub(super) static RESET: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("reset.lua")));
+pub(in crate::limiter) static RESET: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("reset.lua")));
 
 impl Scripts {
-    pub(super) fn of(mode: Mode) -> &'static Self {
+    pub(in crate::limiter) fn of(mode: Mode) -> &'static Self {
         match mode {
             Mode::Strict => &STRICT,
             Mode::Sliding => &SLIDING,
