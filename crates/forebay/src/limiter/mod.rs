@@ -17,6 +17,8 @@ mod memory;
 mod mode;
 mod outage;
 mod policy;
+#[cfg(test)]
+mod proofs;
 mod quota;
 mod redis;
 mod refund;
