@@ -27,7 +27,7 @@ pub(crate) struct Verdict {
     /// Until it does, if nothing is taken meanwhile.
     pub(crate) wait: Duration,
     /// After the taking, for each window of the tier.
-    pub(crate) usage: Arc<[Usage]>,
+    pub(crate) usage: Box<[Usage]>,
     pub(crate) hold: Hold,
     /// The tier by whose windows this was decided, where it is not the one that was asked.
     pub(crate) applied: Option<Arc<Tier>>,

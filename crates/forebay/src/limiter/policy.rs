@@ -3,12 +3,16 @@
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use super::{
     decision::Decision,
     mode::Mode,
     quota::{Quota, Usage},
+    redis::words::Preface,
     tiers::Tiers,
     window::Window,
 };
@@ -24,19 +28,22 @@ const MOST_LOGGED: u64 = 10_000;
 const EXACT: u64 = 1 << 53;
 
 /// One tier of one policy.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Tier {
     pub(crate) policy: Name,
     pub(crate) name: Name,
     pub(crate) windows: Box<[Window]>,
     /// The longest window of the policy in ms: a subject may come back in another tier.
     pub(crate) horizon: u64,
+    /// What scripts are told of it, once one was asked.
+    pub(super) preface: OnceLock<Preface>,
 }
 
 /// The tiers in force.
 #[derive(Debug)]
 pub(super) struct Policy {
-    tiers: HashMap<Name, Arc<Tier>>,
+    /// Few enough to be looked through.
+    tiers: Vec<Arc<Tier>>,
     lowest: Arc<Tier>,
 }
 
@@ -45,11 +52,11 @@ impl Policy {
         let list = tiers.into_list();
         let horizon = list.iter().flat_map(|(_, windows)| windows).map(Window::millis).max().unwrap_or(0);
         let tiers = list.into_iter().map(|(name, windows)| {
-            let tier = Tier { policy: policy.clone(), name: name.clone(), windows: windows.into(), horizon };
+            let tier = Tier::new(policy.clone(), name, windows, horizon);
             tier.windows.iter().try_for_each(|window| tier.fits(mode, window))?;
-            Ok((name, Arc::new(tier)))
+            Ok(Arc::new(tier))
         });
-        let tiers: HashMap<_, _> = tiers.collect::<Result<_, Error>>()?;
+        let tiers: Vec<_> = tiers.collect::<Result<_, Error>>()?;
         let Some(lowest) = find(&tiers, lowest).cloned() else {
             let remedy = "add that tier, or name another with lowest()";
             let why =
@@ -65,18 +72,17 @@ impl Policy {
     }
 }
 
-fn find<'a>(tiers: &'a HashMap<Name, Arc<Tier>>, name: &str) -> Option<&'a Arc<Tier>> {
-    tiers.get(name)
+fn find<'a>(tiers: &'a [Arc<Tier>], name: &str) -> Option<&'a Arc<Tier>> {
+    tiers.iter().find(|tier| tier.name.as_str() == name)
 }
 
 impl Tier {
-    fn like(&self) -> Self {
-        Self {
-            policy: self.policy.clone(),
-            name: self.name.clone(),
-            windows: Box::default(),
-            horizon: self.horizon,
-        }
+    pub(super) fn new(policy: Name, name: Name, windows: impl Into<Box<[Window]>>, horizon: u64) -> Self {
+        Self { policy, name, windows: windows.into(), horizon, preface: OnceLock::new() }
+    }
+
+    fn with(&self, windows: Vec<Window>) -> Self {
+        Self::new(self.policy.clone(), self.name.clone(), windows, self.horizon)
     }
 
     /// Both tiers in one: every window of either, of two with one length the smaller.
@@ -84,7 +90,7 @@ impl Tier {
         let mut windows: Vec<Window> = self.windows.iter().chain(&other.windows).copied().collect();
         windows.sort_by_key(|window| (window.millis(), window.limit()));
         windows.dedup_by_key(|window| window.millis());
-        Self { windows: windows.into(), ..self.like() }
+        self.with(windows)
     }
 
     /// What needs no look at what was taken: no limit at all, a limit of zero, or a cost above one.
@@ -109,11 +115,11 @@ impl Tier {
 
     /// This tier for one of several processes that share it.
     pub(super) fn share(&self, of: u64) -> Self {
-        Self { windows: self.windows.iter().map(|window| window.share(of)).collect(), ..self.like() }
+        self.with(self.windows.iter().map(|window| window.share(of)).collect())
     }
 
     /// A window that allows nothing is told as if it came back at its end.
-    fn unused(&self) -> Arc<[Usage]> {
+    fn unused(&self) -> Box<[Usage]> {
         let rest = |window: &Window| if window.limit() == 0 { window.length() } else { Duration::ZERO };
         self.windows.iter().map(|window| Usage { used: 0, rest: rest(window) }).collect()
     }

@@ -1,8 +1,8 @@
 //! What a subject has left.
 
-use std::{sync::Arc, time::Duration};
+use std::{cmp::Reverse, sync::Arc, time::Duration};
 
-use super::policy::Tier;
+use super::{policy::Tier, window::Window};
 
 /// What a subject has left in the windows of its tier, as of the answer it came with. Cheap to clone.
 ///
@@ -10,11 +10,17 @@ use super::policy::Tier;
 /// the one with the least left.
 #[derive(Debug, Clone)]
 pub struct Quota {
-    tier: Arc<Tier>,
-    usage: Arc<[Usage]>,
-    binding: usize,
+    told: Arc<Told>,
     /// How long ago the store said so.
     age: Duration,
+}
+
+/// What the store has said.
+#[derive(Debug)]
+struct Told {
+    tier: Arc<Tier>,
+    usage: Box<[Usage]>,
+    binding: usize,
 }
 
 /// What a subject has taken out of one window.
@@ -41,15 +47,14 @@ pub struct WindowQuota {
 
 impl Quota {
     /// The quota of a tier with these windows in use, where a cost of `cost` was refused if it does not fit.
-    pub(super) fn new(tier: Arc<Tier>, usage: Arc<[Usage]>, cost: u64) -> Self {
-        let quota = Self { tier, usage, binding: 0, age: Duration::ZERO };
-        let all = || quota.windows().enumerate();
+    pub(super) fn new(tier: Arc<Tier>, usage: Box<[Usage]>, cost: u64) -> Self {
+        let left =
+            tier.windows.iter().zip(&usage).map(|(window, usage)| window_quota(window, *usage)).enumerate();
         let full =
-            all().filter(|(_, window)| window.remaining < cost).max_by_key(|(_, window)| window.reset_after);
-        let tight =
-            || all().min_by_key(|(_, window)| (window.remaining, std::cmp::Reverse(window.reset_after)));
+            left.clone().filter(|(_, left)| left.remaining < cost).max_by_key(|(_, left)| left.reset_after);
+        let tight = || left.clone().min_by_key(|(_, left)| (left.remaining, Reverse(left.reset_after)));
         let binding = full.or_else(tight).map_or(0, |(n, _)| n);
-        Self { binding, ..quota }
+        Self { told: Arc::new(Told { tier, usage, binding }), age: Duration::ZERO }
     }
 
     /// The quota of a tier out of which nothing is taken.
@@ -60,7 +65,7 @@ impl Quota {
 
     /// The tier by whose windows this was decided.
     pub(super) fn applied(&self) -> &Arc<Tier> {
-        &self.tier
+        &self.told.tier
     }
 
     /// Of two quotas the one with less left.
@@ -70,25 +75,25 @@ impl Quota {
 
     /// The same, `age` later.
     pub(super) fn aged(&self, age: Duration) -> Self {
-        Self { age: self.age + age, ..self.clone() }
+        Self { told: self.told.clone(), age: self.age + age }
     }
 
     /// The name of the policy.
     #[must_use]
     pub fn policy(&self) -> &str {
-        self.tier.policy.as_str()
+        self.told.tier.policy.as_str()
     }
 
     /// The name of the tier that was applied.
     #[must_use]
     pub fn tier(&self) -> &str {
-        self.tier.name.as_str()
+        self.told.tier.name.as_str()
     }
 
     /// Whether the tier has no limit. The limit and what remains are then `u64::MAX`, and there is no window.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
-        self.tier.windows.is_empty()
+        self.told.tier.windows.is_empty()
     }
 
     /// How much may be taken within the binding window.
@@ -117,7 +122,7 @@ impl Quota {
 
     /// What is left in each window of the tier, in the tier's order.
     pub fn windows(&self) -> impl Iterator<Item = WindowQuota> {
-        (0..self.usage.len()).map(|n| self.in_window(n))
+        (0..self.told.usage.len()).map(|n| self.in_window(n))
     }
 
     fn binding(&self) -> WindowQuota {
@@ -128,17 +133,21 @@ impl Quota {
                 remaining: u64::MAX,
                 reset_after: Duration::ZERO,
             },
-            false => self.in_window(self.binding),
+            false => self.in_window(self.told.binding),
         }
     }
 
     fn in_window(&self, n: usize) -> WindowQuota {
-        let (window, usage) = (self.tier.windows[n], self.usage[n]);
-        WindowQuota {
-            limit: window.limit(),
-            window: window.length(),
-            remaining: window.most_at_once().saturating_sub(usage.used),
-            reset_after: usage.rest.saturating_sub(self.age),
-        }
+        let quota = window_quota(&self.told.tier.windows[n], self.told.usage[n]);
+        WindowQuota { reset_after: quota.reset_after.saturating_sub(self.age), ..quota }
+    }
+}
+
+fn window_quota(window: &Window, usage: Usage) -> WindowQuota {
+    WindowQuota {
+        limit: window.limit(),
+        window: window.length(),
+        remaining: window.most_at_once().saturating_sub(usage.used),
+        reset_after: usage.rest,
     }
 }

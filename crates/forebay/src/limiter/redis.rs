@@ -6,7 +6,10 @@ pub(super) mod words;
 
 use futures::FutureExt;
 
-use self::scripts::{RESET, Scripts};
+use self::{
+    scripts::{RESET, Scripts},
+    words::Word,
+};
 use super::{
     backend::{Answer, Ask, Backend, Hold, Settlement, Verdict},
     home::Remote,
@@ -56,15 +59,15 @@ impl RedisBackend {
 
     async fn reset(&self, subject: &str) -> Result<(), Unusable> {
         let announced = self.remote.bus.announce(self.policy.as_str(), subject, Kind::Freed);
-        let arguments = [self.channel.clone().into_bytes(), announced.message().to_vec()];
+        let arguments = [self.channel.as_bytes().into(), announced.message().into()];
         self.run(&RESET, subject, &arguments).await?;
         announced.answered();
         Ok(())
     }
 
-    async fn run(&self, script: &Script, subject: &str, arguments: &[Vec<u8>]) -> Result<Reply, Unusable> {
+    async fn run(&self, script: &Script, subject: &str, arguments: &[Word<'_>]) -> Result<Reply, Unusable> {
         let keys = [self.keys.limit(&self.policy, subject)];
-        let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+        let arguments: Vec<&[u8]> = arguments.iter().map(|word| &**word).collect();
         let request = Request::Run { script, keys: &keys, arguments: &arguments };
         let redis = &self.remote.redis;
         redis.call(request, Road::Usual, redis.budget(Road::Usual)).await

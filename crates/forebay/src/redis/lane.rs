@@ -38,6 +38,11 @@ impl Lane {
     /// The connection, waited for while one is being opened; `but_not` is one that was lost.
     pub(super) async fn link(&self, but_not: Option<&Arc<Link>>) -> Option<Arc<Link>> {
         let stale = |link: &Arc<Link>| but_not.is_some_and(|other| Arc::ptr_eq(link, other));
+        if let State::Ready(link) = &*self.state.borrow()
+            && !stale(link)
+        {
+            return Some(link.clone());
+        }
         let mut state = self.state.subscribe();
         let settled = state
             .wait_for(|state| match state {

@@ -110,19 +110,21 @@ impl Node {
         until: Moment,
         role: Role,
     ) -> Result<Reply, Trouble> {
-        if self.is_down() || until <= self.tools.clock.now() {
+        let began = self.tools.clock.now();
+        if self.is_down() || until <= began {
             return Err(Trouble::NotSent);
         }
         let _counted = InFlight::enter(&self.in_flight);
         let link = self.links.load(Relaxed);
-        let answer = self.in_turn(until, self.attempt(request, road, role)).await;
+        let answer = self.in_turn(began, until, self.attempt(request, road, role)).await;
+        let ended = self.tools.clock.now();
         let failed = matches!(answer, None | Some(Err(Trouble::Lost | Trouble::NotSent)));
         if !failed {
             self.answers.fetch_add(1, Relaxed);
-            *self.answered.lock() = self.tools.clock.now();
+            *self.answered.lock() = ended;
         }
         let is_news = road == Road::Usual && self.links.load(Relaxed) == link;
-        if is_news && self.breaker.record(self.tools.clock.now(), failed) {
+        if is_news && self.breaker.record(ended, failed) {
             self.leave_alone("it does not answer in time");
         }
         match answer {
@@ -142,10 +144,9 @@ impl Node {
 
     /// Runs `work` until `until`; in a crowd, until nobody has been answered for a budget's time. A burst of calls
     /// is slow because there are many, and going on without Redis would make as many loads.
-    async fn in_turn<T>(&self, mut until: Moment, work: impl Future<Output = T>) -> Option<T> {
+    async fn in_turn<T>(&self, began: Moment, mut until: Moment, work: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(work);
         let clock = &self.tools.clock;
-        let began = clock.now();
         let limit = began.after(CROWDED);
         if self.in_flight() > CROWD {
             *self.crowd.lock() = began;
@@ -168,12 +169,11 @@ impl Node {
     pub(super) async fn within<T>(&self, until: Moment, work: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(work);
         let clock = &self.tools.clock;
-        let done = clock.timeout(until.since(clock.now()), &mut work).await;
-        let late = clock.now().since(until);
-        if done.is_none() && late > STARVED {
-            return clock.timeout(late.min(self.tools.budget), work).await;
+        if let Some(done) = clock.timeout(until.since(clock.now()), &mut work).await {
+            return Some(done);
         }
-        done
+        let late = clock.now().since(until);
+        if late > STARVED { clock.timeout(late.min(self.tools.budget), work).await } else { None }
     }
 
     async fn attempt(

@@ -101,8 +101,11 @@ impl Request<'_> {
                     Form::Hash => ("EVALSHA", script.hash.as_str()),
                     Form::Text => ("EVAL", script.text),
                 };
-                let mut command = cmd(verb);
-                command.arg(name).arg(keys.len()).arg(*keys);
+                let bytes =
+                    keys.iter().map(String::len).chain(arguments.iter().map(|argument| argument.len()));
+                let bytes = verb.len() + name.len() + 8 + bytes.sum::<usize>();
+                let mut command = Cmd::with_capacity(3 + keys.len() + arguments.len(), bytes);
+                command.arg(verb).arg(name).arg(keys.len()).arg(*keys);
                 for argument in *arguments {
                     command.arg(*argument);
                 }

@@ -8,13 +8,8 @@ use crate::{
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn tier(limit: u64) -> Arc<Tier> {
-    let windows = [Window::new(limit, MINUTE).unwrap()].into();
-    Arc::new(Tier {
-        policy: Name::new("api").unwrap(),
-        name: Name::new("free").unwrap(),
-        windows,
-        horizon: 60_000,
-    })
+    let (policy, name) = (Name::new("api").unwrap(), Name::new("free").unwrap());
+    Arc::new(Tier::new(policy, name, [Window::new(limit, MINUTE).unwrap()], 60_000))
 }
 
 fn refusal(tier: &Arc<Tier>, used: u64, wait: Duration) -> Decision {

@@ -43,11 +43,9 @@ fn a_burst_is_from_one_to_the_limit_and_of_one_mode_alone() {
 
 #[test]
 fn two_tiers_in_one_have_every_window_and_the_smaller_limit() {
-    let tier = |windows: &[&str]| Tier {
-        policy: Name::new("api").unwrap(),
-        name: Name::new("free").unwrap(),
-        windows: windows.iter().map(|text| window(text)).collect(),
-        horizon: 0,
+    let name = || Name::new("a").unwrap();
+    let tier = |windows: &[&str]| {
+        Tier::new(name(), name(), windows.iter().map(|text| window(text)).collect::<Vec<_>>(), 0)
     };
     let both = tier(&["10/minute", "100/hour"]).and(&tier(&["5/minute", "1000/day"]));
     assert_eq!(both.windows, tier(&["5/minute", "100/hour", "1000/day"]).windows);

@@ -97,7 +97,7 @@ impl Scripts {
     pub(super) fn ask(&self, cost: i64, take: bool, rules: &[Rule]) -> Result<Verdict, String> {
         let tier = tier(rules, self.horizon);
         let ask = Ask { tier: &tier, cost: natural(cost), take };
-        let reply = self.server.run(&self.check, &[KEY], &words::check(self.mode, ask))?;
+        let reply = self.server.run(&self.check, &[KEY], &own(words::check(self.mode, ask)))?;
         let verdict = words::verdict(self.mode, ask, heard(reply.clone()));
         verdict.map(Verdict::from).ok_or_else(|| format!("a check answers {reply:?}"))
     }
@@ -113,7 +113,7 @@ impl Scripts {
         let settlement =
             Settlement { tier: &tier, hold, reserved: natural(reserved), actual: natural(actual) };
         let message: &[u8] = if actual < reserved { b"freed" } else { b"" };
-        let words = words::settle(self.mode, settlement, place, [b"channel", message]);
+        let words = own(words::settle(self.mode, settlement, place, [b"channel", message]));
         match self.server.run(&self.settle, &[KEY], &words)? {
             Reply::Integer(settled) => Ok(settled == 1),
             other => Err(format!("a settlement answers {other:?}")),
@@ -160,7 +160,7 @@ pub(super) fn tier(rules: &[Rule], horizon: i64) -> Arc<Tier> {
     };
     let name = Name::new("t").expect("a letter is a name");
     let horizon = natural(rules.iter().map(|rule| rule.window).fold(horizon, i64::max));
-    Arc::new(Tier { policy: name.clone(), name, windows: rules.iter().map(window).collect(), horizon })
+    Arc::new(Tier::new(name.clone(), name, rules.iter().map(window).collect::<Vec<_>>(), horizon))
 }
 
 pub(super) fn longest(tiers: &[Vec<Rule>]) -> i64 {
@@ -177,4 +177,8 @@ fn whole(number: u64) -> i64 {
 
 fn millis(duration: Duration) -> i64 {
     duration.as_millis().try_into().expect("it is far below 2^63")
+}
+
+fn own(words: Vec<words::Word<'_>>) -> Vec<Vec<u8>> {
+    words.into_iter().map(words::Word::into_owned).collect()
 }

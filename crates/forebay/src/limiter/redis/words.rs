@@ -1,6 +1,6 @@
 //! What the scripts are told, and what they answer.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use super::value;
 use crate::{
@@ -14,27 +14,63 @@ use crate::{
     redis::Reply,
 };
 
-pub(in crate::limiter) fn check(mode: Mode, ask: Ask<'_>) -> Vec<Vec<u8>> {
-    let mut words = preface(mode, ask.tier);
-    words.extend([decimal(ask.cost), decimal(ask.take)]);
-    words.extend(horizon(mode, ask.tier));
-    words.extend(windows(mode, ask.tier));
-    words
+/// One word of a script's arguments.
+pub(in crate::limiter) type Word<'a> = Cow<'a, [u8]>;
+
+/// What every script is told of a tier: before what it is asked, and after.
+#[derive(Debug)]
+pub(in crate::limiter) struct Preface {
+    before: Vec<Vec<u8>>,
+    after: Vec<Vec<u8>>,
+}
+
+impl Preface {
+    fn of(mode: Mode, tier: &Tier) -> Self {
+        let before = match mode {
+            Mode::Log => Vec::new(),
+            _ => {
+                let longest = tier.windows.iter().map(Window::millis).max().unwrap_or(0);
+                vec![value::layout(mode, tier), decimal(mode.life(longest))]
+            }
+        };
+        let horizon = (mode == Mode::Log).then(|| decimal(tier.horizon));
+        let windows = tier.windows.iter().flat_map(|window| match mode {
+            Mode::Log => vec![decimal(window.millis()), decimal(window.limit())],
+            Mode::Gcra => vec![decimal(window.limit()), decimal(window.most_at_once())],
+            Mode::Strict | Mode::Sliding => vec![decimal(window.limit())],
+        });
+        Self { before, after: horizon.into_iter().chain(windows).collect() }
+    }
+
+    fn around<'a>(&'a self, asked: impl IntoIterator<Item = Word<'a>>) -> Vec<Word<'a>> {
+        let mut words = Vec::with_capacity(self.before.len() + 5 + self.after.len());
+        words.extend(self.before.iter().map(|word| Word::from(word.as_slice())));
+        words.extend(asked);
+        words.extend(self.after.iter().map(|word| Word::from(word.as_slice())));
+        words
+    }
+}
+
+pub(in crate::limiter) fn check(mode: Mode, ask: Ask<'_>) -> Vec<Word<'_>> {
+    let cost = if ask.cost == 1 { Word::from(&b"1"[..]) } else { decimal(ask.cost).into() };
+    let take = if ask.take { &b"1"[..] } else { b"0" };
+    preface(mode, ask.tier).around([cost, take.into()])
 }
 
 /// Where to correct what, and the channel and message for those who remember a refusal.
-pub(in crate::limiter) fn settle(
+pub(in crate::limiter) fn settle<'a>(
     mode: Mode,
-    settlement: Settlement<'_>,
-    hold: &[u8],
-    announced: [&[u8]; 2],
-) -> Vec<Vec<u8>> {
-    let mut words = preface(mode, settlement.tier);
-    words.extend([hold.to_vec(), decimal(settlement.reserved), decimal(settlement.actual)]);
-    words.extend(announced.map(<[u8]>::to_vec));
-    words.extend(horizon(mode, settlement.tier));
-    words.extend(windows(mode, settlement.tier));
-    words
+    settlement: Settlement<'a>,
+    hold: &'a [u8],
+    [channel, message]: [&'a [u8]; 2],
+) -> Vec<Word<'a>> {
+    let Settlement { tier, reserved, actual, .. } = settlement;
+    let costs = [reserved, actual].map(|cost| Word::from(decimal(cost)));
+    preface(mode, tier).around([hold.into()].into_iter().chain(costs).chain([channel.into(), message.into()]))
+}
+
+fn preface(mode: Mode, tier: &Tier) -> &Preface {
+    tier.preface.get_or_init(|| Preface::of(mode, tier))
 }
 
 /// Reads what the script of a check answers.
@@ -45,31 +81,8 @@ pub(in crate::limiter) fn verdict(mode: Mode, ask: Ask<'_>, reply: Reply) -> Opt
     }
 }
 
-/// What every script on packed windows begins with: their layout, and the life of what is written.
-fn preface(mode: Mode, tier: &Tier) -> Vec<Vec<u8>> {
-    if mode == Mode::Log {
-        return Vec::new();
-    }
-    let longest = tier.windows.iter().map(Window::millis).max().unwrap_or(0);
-    vec![value::layout(mode, tier), decimal(mode.life(longest))]
-}
-
-/// For how long a log is kept.
-fn horizon(mode: Mode, tier: &Tier) -> Option<Vec<u8>> {
-    (mode == Mode::Log).then(|| decimal(tier.horizon))
-}
-
-fn windows(mode: Mode, tier: &Tier) -> Vec<Vec<u8>> {
-    let of = |window: &Window| match mode {
-        Mode::Log => vec![decimal(window.millis()), decimal(window.limit())],
-        Mode::Gcra => vec![decimal(window.limit()), decimal(window.most_at_once())],
-        Mode::Strict | Mode::Sliding => vec![decimal(window.limit())],
-    };
-    tier.windows.iter().flat_map(of).collect()
-}
-
-fn decimal(number: impl Into<u64>) -> Vec<u8> {
-    number.into().to_string().into_bytes()
+fn decimal(number: u64) -> Vec<u8> {
+    number.to_string().into_bytes()
 }
 
 /// Reads what the script on logs answers.
@@ -84,7 +97,7 @@ fn log_verdict(reply: Reply) -> Option<Verdict> {
     Some(Verdict {
         fits: number(fits)? == 1,
         wait: Duration::from_millis(number(wait)?),
-        usage: usage.collect::<Option<Arc<[_]>>>()?,
+        usage: usage.collect::<Option<Box<[_]>>>()?,
         hold: hold.clone().into_bytes().filter(|hold| !hold.is_empty()).map_or(Hold::Nowhere, Hold::Redis),
         applied: None,
         unreadable: number(readable)? == 0,
