@@ -79,6 +79,13 @@ impl<T> Expiring<T> {
         }
     }
 
+    /// Some of the names under which something is: at most `most`.
+    pub(crate) fn names(&self, most: usize) -> Vec<Box<str>> {
+        let now = self.clock.now();
+        let live = self.entries.iter().filter(|entry| entry.deadline > now);
+        live.take(most).map(|entry| entry.key().clone()).collect()
+    }
+
     /// Removes everything.
     pub(crate) fn clear(&self) {
         self.entries.clear();

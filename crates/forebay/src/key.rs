@@ -222,7 +222,18 @@ impl Keys {
     }
 
     pub(crate) fn limit(&self, policy: &Name, subject: &str) -> String {
-        format!("rate_limit:{}:{policy}:{{{subject}}}", self.app)
+        self.limit_of(policy.as_str(), subject)
+    }
+
+    /// Matches the keys of all policies.
+    pub(crate) fn limits(&self) -> String {
+        self.limit_of("*", "*")
+    }
+
+    /// The policy and the subject, in its encoded form, whose key this is.
+    pub(crate) fn read_limit<'a>(&self, key: &'a str) -> Option<(&'a str, &'a str)> {
+        let rest = key.strip_prefix("rate_limit:")?.strip_prefix(self.app.as_str())?.strip_prefix(':')?;
+        rest.strip_suffix('}')?.split_once(":{")
     }
 
     pub(crate) fn invalidate_channel(&self) -> String {
@@ -235,6 +246,10 @@ impl Keys {
 
     fn entry(&self, kind: &str, space: &Name, version: u32, id: &str) -> String {
         format!("{kind}:{}:{space}:v{version}:{{{id}}}", self.app)
+    }
+
+    fn limit_of(&self, policy: &str, subject: &str) -> String {
+        format!("rate_limit:{}:{policy}:{{{subject}}}", self.app)
     }
 
     fn channel(&self, name: &str) -> String {

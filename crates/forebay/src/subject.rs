@@ -85,6 +85,15 @@ impl Subject {
         Self::of("address", "unknown")
     }
 
+    /// Takes a subject as it is displayed, from where it arrives as text: `user:42` is `Subject::user("42")`, and
+    /// a text without a kind is a subject of its own.
+    ///
+    /// Whoever spells a subject can spell anybody's. Use the other constructors for what a client says of itself.
+    #[must_use]
+    pub fn spelled(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
     /// Borrows the subject as it is displayed, for example `user:42`.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -130,6 +139,14 @@ mod tests {
             subjects.map(|subject| subject.to_string()),
             ["user:address:::1", "key:user:1", "anonymous:key:1"]
         );
+    }
+
+    #[test]
+    fn a_subject_is_spelled_as_it_is_displayed() {
+        let user = Subject::user("42");
+
+        assert_eq!(Subject::spelled(user.as_str()), user);
+        assert_ne!(Subject::spelled("42"), user);
     }
 
     // P5: everybody whose IPv4 address came as an IPv6 one was in the bucket of one network (GHSA-46wh-pxpv-q5gq).

@@ -98,11 +98,17 @@ impl Forebay {
 
     /// Begins the limiter of one policy (`[a-z0-9._:-]`, at most 64 characters) with its tiers.
     pub fn limiter(&self, policy: &str, tiers: Tiers) -> limiter::Builder {
-        let home = match &self.store {
-            Store::Local(local) => &local.limits,
-            Store::Remote(remote) => &remote.limits,
-        };
-        limiter::Builder::new(home.clone(), policy, tiers)
+        limiter::Builder::new(self.limiters().clone(), policy, tiers)
+    }
+
+    /// Lists whose limits are in use: of at most 10,000 keys the number, and of 100 the counts. Where keys of other
+    /// kinds are very many, not all are looked at.
+    ///
+    /// # Errors
+    ///
+    /// Redis cannot be asked.
+    pub async fn limits(&self) -> Result<limiter::Listing, Error> {
+        self.limiters().list().await
     }
 
     /// How much of the process-memory budget is used, in bytes.
@@ -134,6 +140,13 @@ impl Forebay {
             tracing::warn!(budget_ms = budget.as_millis(), "shutdown ended tasks that were over its budget");
         }
         all
+    }
+
+    fn limiters(&self) -> &limiter::Home {
+        match &self.store {
+            Store::Local(local) => &local.limits,
+            Store::Remote(remote) => &remote.limits,
+        }
     }
 
     fn shared(&self) -> &Shared {

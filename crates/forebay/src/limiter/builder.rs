@@ -85,18 +85,19 @@ impl Builder {
         }
         let name = Name::new(self.policy)?;
         let policy = Policy::new(&name, self.mode, &self.lowest, self.tiers)?;
-        let denials = self.home.claim(&name)?;
         let context = &self.home.context;
-        Ok(Limiter(Arc::new(Inner {
+        let limiter = Arc::new(Inner {
             backend: self.home.backend(&name, self.mode, self.on_outage, self.expected_processes),
             name,
             mode: self.mode,
             lowest: self.lowest,
             policy: RwLock::new(Arc::new(policy)),
-            denials,
+            denials: self.home.denials(),
             tasks: context.tasks.clone(),
             observe: context.observe.clone(),
             warned: Default::default(),
-        })))
+        });
+        self.home.claim(&limiter)?;
+        Ok(Limiter(limiter))
     }
 }

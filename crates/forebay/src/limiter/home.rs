@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    Inner,
     backend::Backend,
     builder::OnOutage,
     denials::Denials,
@@ -43,9 +44,9 @@ pub(crate) struct Remote {
     pub(crate) keeps: Arc<dyn fmt::Debug + Send + Sync>,
 }
 
-/// The policies that were built, and what each remembers of refusals.
+/// The policies that were built, with their limiters.
 #[derive(Debug, Default)]
-pub(crate) struct Policies(Mutex<HashMap<Name, Weak<Denials>>>);
+pub(crate) struct Policies(Mutex<HashMap<Name, Weak<Inner>>>);
 
 impl Home {
     /// Counts in this process alone.
@@ -63,16 +64,29 @@ impl Home {
         &self.counts
     }
 
-    /// Takes `policy`, and answers what is to remember its refusals: nothing in this process needs to.
-    pub(super) fn claim(&self, policy: &Name) -> Result<Option<Arc<Denials>>, Error> {
-        let denials = Arc::new(Denials::new(self.context.clock.clone()));
+    /// Takes the name of `limiter`, which must be a new one.
+    pub(super) fn claim(&self, limiter: &Arc<Inner>) -> Result<(), Error> {
         let mut policies = self.policies.0.lock();
-        if policies.contains_key(policy) {
-            let why = format!("limiter {policy} was built before in this Forebay; clone that one");
+        if policies.contains_key(&limiter.name) {
+            let why = format!("limiter {} was built before in this Forebay; clone that one", limiter.name);
             return Err(Error::new(ErrorKind::Config, why));
         }
-        policies.insert(policy.clone(), Arc::downgrade(&denials));
-        Ok(self.remote.is_some().then_some(denials))
+        policies.insert(limiter.name.clone(), Arc::downgrade(limiter));
+        Ok(())
+    }
+
+    /// What is to remember refusals: nothing in this process needs to.
+    pub(super) fn denials(&self) -> Option<Denials> {
+        self.remote.is_some().then(|| Denials::new(self.context.clock.clone()))
+    }
+
+    pub(super) fn limiter(&self, policy: &str) -> Option<Arc<Inner>> {
+        self.policies.0.lock().get(policy)?.upgrade()
+    }
+
+    /// Where counts are shared, if they are.
+    pub(super) fn shared(&self) -> Option<&Redis> {
+        self.remote.as_ref().map(|remote| &remote.redis)
     }
 
     pub(super) fn backend(
@@ -104,18 +118,18 @@ impl Policies {
     pub(crate) fn hear(&self, heard: Heard<'_>) {
         match heard {
             Heard::Changed { space, id, kind: Kind::Freed, .. } => {
-                self.denials(Some(space)).iter().for_each(|denials| denials.forget(id));
+                self.limiters(Some(space)).iter().for_each(|limiter| limiter.forget(id));
             }
             Heard::Missed | Heard::Deaf | Heard::Hearing => {
-                self.denials(None).iter().for_each(|denials| denials.clear());
+                self.limiters(None).iter().for_each(|limiter| limiter.forget_all());
             }
             Heard::Changed { .. } => {}
         }
     }
 
-    fn denials(&self, policy: Option<&str>) -> Vec<Arc<Denials>> {
+    fn limiters(&self, policy: Option<&str>) -> Vec<Arc<Inner>> {
         let policies = self.0.lock();
         let chosen = policies.iter().filter(|(name, _)| policy.is_none_or(|policy| policy == name.as_str()));
-        chosen.filter_map(|(_, denials)| denials.upgrade()).collect()
+        chosen.filter_map(|(_, limiter)| limiter.upgrade()).collect()
     }
 }

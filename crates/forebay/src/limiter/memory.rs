@@ -35,6 +35,11 @@ impl Counts {
         self.subjects.sweep();
     }
 
+    /// Some of the keys: at most `most`.
+    pub(super) fn keys(&self, most: usize) -> Vec<Box<str>> {
+        self.subjects.names(most)
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.clock.now().since(Moment::default()).as_millis()).unwrap_or(u64::MAX)
     }

@@ -5,6 +5,7 @@
 //! | what may be taken | `window`, `tiers`, `policy` |
 //! | how it is counted | `mode`, `state` (the arithmetic), `redis` (the same in scripts), `memory` |
 //! | what is answered | `decision`, `quota`, `reservation` |
+//! | what is counted at present | `listing` |
 //! | why a flood of refusals does not reach the store | `denials` |
 //! | what happens without Redis | `outage` |
 
@@ -13,6 +14,7 @@ mod builder;
 mod decision;
 mod denials;
 mod home;
+mod listing;
 mod memory;
 mod mode;
 mod outage;
@@ -45,6 +47,7 @@ use self::{
 pub use self::{
     builder::{Builder, OnOutage},
     decision::Decision,
+    listing::{Count, Listing, WindowCount},
     mode::Mode,
     quota::{Quota, WindowQuota},
     reservation::{Reservation, Reserved},
@@ -96,7 +99,7 @@ struct Inner {
     lowest: String,
     policy: RwLock<Arc<Policy>>,
     backend: Arc<dyn Backend>,
-    denials: Option<Arc<Denials>>,
+    denials: Option<Denials>,
     tasks: Tasks,
     observe: Arc<dyn Observe>,
     /// Whether it was said that somebody's tier is unknown.
@@ -233,7 +236,7 @@ impl Inner {
         if let Some(decision) = tier.foregone(cost) {
             return (self.told(tier, decision), Hold::Nowhere);
         }
-        let denials = self.denials.as_deref().filter(|_| take);
+        let denials = self.denials.as_ref().filter(|_| take);
         if let Some(decision) = denials.and_then(|denials| denials.find(subject, tier, cost)) {
             self.record(tier, CheckOutcome::Remembered);
             return (decision, Hold::Nowhere);
@@ -282,6 +285,12 @@ impl Inner {
     fn forget(&self, subject: &str) {
         if let Some(denials) = &self.denials {
             denials.forget(subject);
+        }
+    }
+
+    fn forget_all(&self) {
+        if let Some(denials) = &self.denials {
+            denials.clear();
         }
     }
 }

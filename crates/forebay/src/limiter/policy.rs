@@ -4,6 +4,7 @@
 mod tests;
 
 use std::{
+    cmp::Reverse,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -64,6 +65,15 @@ impl Policy {
             return Err(Error::new(ErrorKind::Config, why));
         };
         Ok(Self { tiers, lowest })
+    }
+
+    /// A tier with a window of every length that something is counted in, each with its largest limit.
+    pub(super) fn widest(&self) -> Tier {
+        let windows = self.tiers.iter().flat_map(|tier| &tier.windows).copied();
+        let mut windows: Vec<Window> = windows.filter(|window| window.limit() > 0).collect();
+        windows.sort_by_key(|window| (window.millis(), Reverse(window.limit())));
+        windows.dedup_by_key(|window| window.millis());
+        self.lowest.with(windows)
     }
 
     /// The tier called `name`; without one, the lowest.

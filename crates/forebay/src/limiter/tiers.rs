@@ -1,6 +1,6 @@
 //! The tiers of a policy as they are written down: names with windows.
 
-use super::window::Window;
+use super::{mode::Mode, policy::Policy, window::Window};
 use crate::{
     error::{Error, ErrorKind},
     key::Name,
@@ -69,6 +69,17 @@ impl Tiers {
     pub fn unlimited(mut self, name: &str) -> Result<Self, Error> {
         self.add(name, Vec::new())?;
         Ok(self)
+    }
+
+    /// Refuses what [`Builder::build`](super::Builder::build) and
+    /// [`Limiter::replace_tiers`](super::Limiter::replace_tiers) would refuse in `policy`, and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// A policy whose name cannot be part of a key, tiers without the `lowest` one, or a window that the mode
+    /// cannot count.
+    pub fn check(&self, policy: &str, mode: Mode, lowest: &str) -> Result<(), Error> {
+        Policy::new(&Name::new(policy)?, mode, lowest, self.clone()).map(drop)
     }
 
     fn add(&mut self, name: &str, windows: Vec<Window>) -> Result<(), Error> {
