@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Config, ConfigError, Store},
+    limits::Limits,
     middleware::Tokens,
     spaces::Spaces,
 };
@@ -16,6 +17,7 @@ use crate::{
 pub(crate) struct App {
     pub(crate) forebay: Forebay,
     pub(crate) spaces: Spaces,
+    pub(crate) limits: Limits,
     pub(crate) tokens: Tokens,
     pub(crate) request_deadline: Duration,
     /// Cancelled when the server begins to shut down.
@@ -25,7 +27,7 @@ pub(crate) struct App {
 pub(crate) type Shared = Arc<App>;
 
 impl App {
-    /// Opens the store and makes the declared spaces.
+    /// Opens the store and makes the declared spaces and policies.
     pub(crate) async fn start(config: &Config) -> Result<Shared, ConfigError> {
         let mut builder = Forebay::builder(&config.app);
         if let Store::Redis { url, .. } = &config.store {
@@ -42,9 +44,11 @@ impl App {
         }
         let forebay = builder.build().await.map_err(|error| config.store.refuse(&error))?;
         let spaces = Spaces::declare(forebay.clone(), config)?;
+        let limits = Limits::declare(&forebay, config)?;
         Ok(Arc::new(Self {
             forebay,
             spaces,
+            limits,
             tokens: Tokens::new(&config.auth),
             request_deadline: config.request_deadline(),
             draining: CancellationToken::new(),

@@ -12,6 +12,7 @@ use axum::{
 };
 use forebay::{Error, ErrorKind};
 use serde::Serialize;
+use serde_json::Value;
 
 const TYPES: &str = "https://forebay.dev/problems/";
 
@@ -30,11 +31,14 @@ pub(crate) enum Kind {
     NotFound,
     CacheMiss,
     CachedAbsence,
+    UnknownPolicy,
     MethodNotAllowed,
     RequestTimeout,
     Busy,
     LeaseLost,
     TooLarge,
+    NeverFits,
+    QuotaExceeded,
     UnsupportedContentEncoding,
     Internal,
     LoadFailed,
@@ -57,6 +61,7 @@ impl Kind {
             Self::NotFound => (404, "not-found", "There is no such call"),
             Self::CacheMiss => (404, "cache-miss", "The cache holds no value for this id"),
             Self::CachedAbsence => (404, "cached-absence", "The id is known to have no value"),
+            Self::UnknownPolicy => (404, "unknown-policy", "No policy has this name"),
             Self::MethodNotAllowed => (405, "method-not-allowed", "The call does not take this method"),
             Self::RequestTimeout => (408, "request-timeout", "The body took too long to arrive"),
             Self::Busy => (409, "busy", "Somebody else is loading this id"),
@@ -65,6 +70,8 @@ impl Kind {
             Self::UnsupportedContentEncoding => {
                 (415, "unsupported-content-encoding", "The body is in an encoding that is not kept")
             }
+            Self::NeverFits => (422, "never-fits", "The cost is more than can ever be allowed"),
+            Self::QuotaExceeded => (429, "quota-exceeded", "Nothing is left of a quota"),
             Self::Internal => (500, "internal", "The server failed"),
             Self::LoadFailed => (503, "load-failed", "A load of this id failed a moment ago"),
             Self::DeadlinePassed => (503, "deadline-passed", "The request took too long"),
@@ -79,10 +86,13 @@ pub(crate) struct Problem {
     kind: Kind,
     detail: String,
     retry_after: Option<u64>,
+    /// What this kind of refusal says beyond the others.
+    more: Option<Value>,
 }
 
-#[derive(Serialize)]
-struct Members<'a> {
+/// A problem as it is written.
+#[derive(Debug, Serialize)]
+struct Written<'a> {
     r#type: String,
     title: &'a str,
     status: u16,
@@ -90,11 +100,13 @@ struct Members<'a> {
     request_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after: Option<u64>,
+    #[serde(flatten)]
+    more: Option<&'a Value>,
 }
 
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), retry_after: None }
+        Self { kind, detail: detail.into(), retry_after: None, more: None }
     }
 
     /// Tells the client when to come back, in whole seconds and never at once.
@@ -103,22 +115,37 @@ impl Problem {
         Self { retry_after: Some(seconds.max(1)), ..self }
     }
 
+    /// Adds the members of `more`.
+    pub(crate) fn with(self, more: impl Serialize) -> Self {
+        let more = serde_json::to_value(more).expect("members have a JSON form");
+        Self { more: Some(more), ..self }
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Writes the problem as the body of `response`.
-    pub(crate) fn write(&self, response: Response, request_id: &str) -> Response {
+    /// The problem as the answer to the request of this id has it.
+    pub(crate) fn value(&self, request_id: &str) -> Value {
+        serde_json::to_value(self.written(request_id)).expect("a problem has a JSON form")
+    }
+
+    fn written<'a>(&'a self, request_id: &'a str) -> Written<'a> {
         let (status, name, title) = self.kind.row();
-        let members = Members {
+        Written {
             r#type: format!("{TYPES}{name}"),
             title,
             status,
             detail: &self.detail,
             request_id,
             retry_after: self.retry_after,
-        };
-        let text = serde_json::to_string(&members).expect("strings and numbers have a JSON form");
+            more: self.more.as_ref(),
+        }
+    }
+
+    /// Writes the problem as the body of `response`.
+    pub(crate) fn write(&self, response: Response, request_id: &str) -> Response {
+        let text = serde_json::to_string(&self.written(request_id)).expect("a problem has a JSON form");
         let mut response = response.map(|_| Body::from(text));
         let problem_json = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(CONTENT_TYPE, problem_json);

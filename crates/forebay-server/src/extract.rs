@@ -3,13 +3,15 @@
 mod body;
 mod escapes;
 mod headers;
+mod limited;
 mod path;
 mod query;
 mod target;
 mod token;
 
-pub(crate) use body::{content, json};
+pub(crate) use body::{content, json, list};
 pub(crate) use headers::{content_type, unconditional, unencoded};
+pub(crate) use limited::{AskedPolicy, AskedSubject};
 pub(crate) use path::Segments;
 pub(crate) use query::Query;
 pub(crate) use target::{KnownTarget, Target};

@@ -8,7 +8,9 @@ mod connections;
 mod content;
 mod error;
 mod extract;
+mod limits;
 mod middleware;
+mod reload;
 mod router;
 mod spaces;
 

@@ -18,7 +18,7 @@ mod request_id;
 mod trace;
 mod upload;
 
-pub(crate) use auth::{Tokens, require_data};
+pub(crate) use auth::{Tokens, require_data, require_read};
 pub(crate) use deadline::deadline;
 pub(crate) use panics::problem_of_panic;
 pub(crate) use paths::paths;

@@ -9,10 +9,10 @@ use tower::ServiceBuilder;
 use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
 
 use crate::{
-    api::{cache, health, lease},
+    api::{cache, figures, health, lease, limits, limits_batch},
     app::Shared,
     error::{Kind, Problem},
-    middleware::{self, problem_of_panic, require_data},
+    middleware::{self, problem_of_panic, require_data, require_read},
 };
 
 /// The server as a service.
@@ -23,11 +23,18 @@ pub(crate) fn router(app: Shared) -> Router {
             "/v1/cache/{space}/{id}/lease",
             post(lease::take).put(lease::fill).patch(lease::renew).delete(lease::give_back),
         )
+        .route("/v1/limits/{policy}", post(limits::check))
+        .route("/v1/limits/{policy}/{subject}", get(limits::peek).delete(limits::reset))
+        .route("/v1/batch/limits", post(limits_batch::check))
         .route_layer(from_fn_with_state(app.clone(), require_data));
+    let figures = Router::new()
+        .route("/rate-limit/stats", get(figures::limits))
+        .route_layer(from_fn_with_state(app.clone(), require_read));
     let routes = Router::new()
         .route("/livez", get(health::alive))
         .route("/readyz", get(health::ready))
         .merge(data)
+        .merge(figures)
         .fallback(unknown);
     around(routes, &app).with_state(app)
 }
@@ -46,7 +53,10 @@ fn around(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
 }
 
 async fn unknown() -> Problem {
-    Problem::new(Kind::NotFound, "no call has this path; values are under /v1/cache/{space}/{id}")
+    Problem::new(
+        Kind::NotFound,
+        "no call has this path; values are under /v1/cache/{space}/{id}, limits under /v1/limits/{policy}",
+    )
 }
 
 #[cfg(test)]

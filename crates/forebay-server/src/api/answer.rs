@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use forebay::cache::{Entry, Source};
-use serde_json::Value;
+use serde::Serialize;
 use sfv::{Integer, ItemSerializer, key_ref, token_ref};
 
 use crate::{
@@ -172,8 +172,9 @@ pub(super) fn stored() -> Response {
 }
 
 /// 200 with `members`.
-pub(super) fn json(members: &Value) -> Response {
-    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], members.to_string()).into_response()
+pub(super) fn json(members: &impl Serialize) -> Response {
+    let text = serde_json::to_string(members).expect("members have a JSON form");
+    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], text).into_response()
 }
 
 /// `span` as a number in JSON.

@@ -3,7 +3,11 @@
 mod answer;
 mod asked;
 pub(crate) mod cache;
+mod decision;
+pub(crate) mod figures;
 pub(crate) mod health;
 pub(crate) mod lease;
+pub(crate) mod limits;
+pub(crate) mod limits_batch;
 mod readiness;
 mod written;

@@ -15,36 +15,38 @@ use crate::{
     app::{App, Shared},
     config::{Config, Flags},
     connections,
+    reload::Reload,
     router::router,
 };
 
 /// Runs the server until it is told to stop.
 pub(super) fn run(flags: Flags) -> Result<(), Failure> {
-    let config = Config::load(flags)?;
+    let config = Config::load(flags.clone())?;
     start_log()?;
     raise_file_limit();
     let runtime = Runtime::new().map_err(|error| Failure::Start(format!("cannot start threads: {error}")))?;
-    let outcome = runtime.block_on(serve(&config));
+    let outcome = runtime.block_on(serve(&config, flags));
     // Connections that clients still hold open after the budget end with the process; nobody waits for them.
     runtime.shutdown_background();
     outcome
 }
 
-async fn serve(config: &Config) -> Result<(), Failure> {
+async fn serve(config: &Config, flags: Flags) -> Result<(), Failure> {
     let mut signals =
         Signals::new().map_err(|error| Failure::Start(format!("cannot hear signals: {error}")))?;
     let app = App::start(config).await?;
     let (listener, address) = bind(config).await?;
     announce(&address, config);
+    let mut reload = Reload::new(flags, config);
     let stop = async {
-        let signal = signals.next().await;
+        let signal = signals.end(async || reload.again(&app.limits).await).await;
         tracing::info!(signal, "shutting down; a second signal ends at once");
         app.draining.cancel();
     };
     let open = connections::serve(listener, router(app.clone()), stop).await;
     tokio::select! {
         () = shut_down(open.shutdown(), &app, config.server.shutdown_budget()) => Ok(()),
-        signal = signals.next() => Err(Failure::Start(format!("ended by a second {signal}"))),
+        signal = signals.end(async || {}) => Err(Failure::Start(format!("ended by a second {signal}"))),
     }
 }
 

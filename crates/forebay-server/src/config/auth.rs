@@ -10,7 +10,7 @@ const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca49599
 const NO_HASH: &str = r#"must be the 64 hexadecimal digits that `printf %s "$token" | sha256sum` prints"#;
 
 /// Tokens that the server knows. File only, so that none shows up in a list of processes.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table, as under [auth]")]
 pub(crate) struct Auth {
     /// Without any, everything is allowed, to this machine only.
@@ -18,7 +18,7 @@ pub(crate) struct Auth {
 }
 
 /// One token.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = r#"a table such as `{ name = "web", sha256 = "…", scopes = ["data"] }`"#
@@ -36,7 +36,7 @@ pub(crate) struct Token {
 pub(crate) enum Scope {
     /// Everything below `/v1`.
     Data,
-    /// Figures and metrics; no call asks for it yet.
+    /// Figures and metrics.
     Read,
     /// Actions on the server itself; no call asks for it yet.
     Ops,

@@ -12,7 +12,7 @@ use crate::content::Content;
 const LEAST_BYTES: u64 = 64 * 1024;
 
 /// Settings of the cache as a whole. File only.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table, as under [cache]")]
 pub(crate) struct Cache {
     /// How many bytes process memory may hold. Default: the library's 64 MiB.
@@ -24,7 +24,7 @@ pub(crate) struct Cache {
 }
 
 /// Options of a space, by the names that the library's builder gives them. Defaults: the library's.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table, as under [cache.spaces.\"…\"]")]
 pub(crate) struct Space {
     version: Option<u32>,
@@ -46,21 +46,21 @@ pub(crate) struct Space {
     max_bytes: Option<usize>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RefreshName {
     Never,
     Stale,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum AbandonedName {
     Finish,
     Cancel,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = r#"all three of `origin_breaker = { failures = 5, window = "10s", pause = "30s" }`"#

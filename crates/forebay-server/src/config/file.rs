@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde::Deserialize;
 use serde_path_to_error::Segment;
 
-use super::{Auth, Cache, ConfigError, Server, redis::Redis};
+use super::{Auth, Cache, ConfigError, Limits, Server, redis::Redis};
 
 /// The settings as they are written. See the struct of each table.
 #[derive(Debug, Default, Deserialize)]
@@ -16,6 +16,7 @@ pub(super) struct File {
     pub(super) redis: Redis,
     pub(super) server: Server,
     pub(super) cache: Cache,
+    pub(super) limits: Limits,
     pub(super) auth: Auth,
 }
 
@@ -64,6 +65,7 @@ fn in_words(message: &str, setting: &str) -> String {
         "u32" | "u64" | "usize" if is_size => "a whole number of bytes",
         "u32" | "u64" | "usize" => "a whole number",
         "f64" => "a fraction, such as 0.1",
+        "a map" => "a table",
         other => other,
     };
     format!("{found}, expected {expected}")

@@ -10,7 +10,7 @@ use clap::{
 use super::redis::Url;
 
 /// Flags, before the verb or after it, each with its variable.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Flags {
     /// TOML file with the settings
     #[arg(long, global = true, env = "FOREBAY_CONFIG", value_name = "FILE", value_parser = path())]

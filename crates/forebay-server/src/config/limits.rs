@@ -1,65 +1,167 @@
 //! The tables `[limits.<policy>]`: how callers are limited, by policy and tier.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use forebay::{
     Forebay,
-    key::Name,
-    limiter::{self, Mode, OnOutage, Tiers, Window},
+    limiter::{self, Mode, OnOutage, Tiers},
 };
-use serde::{
-    Deserialize, Deserializer,
-    de::{self, Error, SeqAccess, Visitor, value::MapAccessDeserializer},
-};
+use serde::Deserialize;
+
+use super::windows::Windows;
 
 /// The policy that is there without being declared.
 const BUILT_IN: &str = "api";
 
-/// The tier of callers of an unknown one: the library's default, said here for those who ask without a tier.
-const LOWEST: &str = "free";
-
-/// All policies by their names. Their tiers can be changed by a reload.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+/// All policies by their names.
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Limits(BTreeMap<String, Policy>);
 
-/// One policy, by the names that the library's builder gives its options. Defaults: the library's.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+/// Options of a policy, by the names that the library's builder gives them.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table, as under [limits.api]")]
 pub(crate) struct Policy {
     mode: ModeName,
     on_outage: OnOutageName,
-    lowest: Option<String>,
-    expected_processes: Option<u32>,
-    /// Windows by tier. Default: those of the library.
+    lowest: String,
+    expected_processes: u32,
+    /// Windows by tier, which a reload can change. Default: the four tiers of the library.
     tiers: Option<BTreeMap<String, Windows>>,
 }
 
-/// What cannot be changed while the server runs, with the names of the settings.
-pub(crate) type Fixed<'a> = [(&'static str, bool); 4];
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum ModeName {
-    #[default]
     Strict,
     Sliding,
     Log,
     Gcra,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum OnOutageName {
-    #[default]
     Local,
     Open,
     Closed,
 }
 
-/// The windows of a tier; none for one without a limit.
-#[derive(Debug, Clone, PartialEq)]
-struct Windows(Vec<Window>);
+impl Default for Policy {
+    /// As in the library.
+    fn default() -> Self {
+        Self {
+            mode: ModeName::Strict,
+            on_outage: OnOutageName::Local,
+            lowest: "free".to_owned(),
+            expected_processes: 1,
+            tiers: None,
+        }
+    }
+}
 
-/// One window as it is written: `"10/minute"`, or `{ window = "10/minute", burst = 5 }`.
-struct Written(Window);
+impl Limits {
+    /// Adds what is there without being declared.
+    pub(super) fn complete(mut self) -> Self {
+        self.0.entry(BUILT_IN.to_owned()).or_default();
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.0.iter().try_for_each(|(name, policy)| policy.take(name, policy).map(drop))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Policy)> {
+        self.0.iter().map(|(name, policy)| (name.as_str(), policy))
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Policy> {
+        self.0.get(name)
+    }
+
+    /// Gives the policy called `name` the tiers of `wanted`.
+    pub(crate) fn adopt_tiers(&mut self, name: &str, wanted: Policy) {
+        if let Some(policy) = self.0.get_mut(name) {
+            policy.tiers = wanted.tiers;
+        }
+    }
+}
+
+impl Policy {
+    /// The tier of callers whose own is unknown, or not told.
+    pub(crate) fn lowest(&self) -> &str {
+        &self.lowest
+    }
+
+    /// The tiers, or what is wrong with one of them.
+    pub(crate) fn tiers(&self, policy: &str) -> Result<Tiers, String> {
+        let Some(tiers) = &self.tiers else { return Ok(Tiers::default()) };
+        tiers.iter().try_fold(Tiers::new(), |all, (name, Windows(windows))| {
+            let added =
+                if windows.is_empty() { all.unlimited(name) } else { all.tier(name, windows.clone()) };
+            added.map_err(|error| format!("`limits.{policy}.tiers.{name}`: {error}"))
+        })
+    }
+
+    /// The tiers of `other`, which may be of another file, if this policy can have them.
+    pub(crate) fn take(&self, policy: &str, other: &Self) -> Result<Tiers, String> {
+        if self.expected_processes == 0 {
+            let why = "this process is one at least; leave it out for 1";
+            return Err(format!("`limits.{policy}.expected_processes` is 0; {why}"));
+        }
+        if let Some(tiers) = other.tiers.as_ref().filter(|tiers| !tiers.contains_key(&self.lowest)) {
+            let names: Vec<_> = tiers.keys().map(|name| format!("`{name}`")).collect();
+            return Err(format!(
+                "`limits.{policy}.lowest` is `{}`, the tier of callers whose own is unknown, and \
+                 `limits.{policy}.tiers` has it not; add it, or name one that is there: {}",
+                self.lowest,
+                names.join(", ")
+            ));
+        }
+        let tiers = other.tiers(policy)?;
+        let fits = tiers.check(policy, self.mode.into(), &self.lowest);
+        fits.map_err(|error| format!("`limits.{policy}`: {error}")).map(|()| tiers)
+    }
+
+    /// The settings in which `other` differs, but for the tiers.
+    pub(crate) fn differences(&self, other: &Self) -> impl Iterator<Item = &'static str> {
+        let settings = [
+            ("mode", self.mode != other.mode),
+            ("on_outage", self.on_outage != other.on_outage),
+            ("lowest", self.lowest != other.lowest),
+            ("expected_processes", self.expected_processes != other.expected_processes),
+        ];
+        settings.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name)
+    }
+
+    /// Begins the limiter of this policy.
+    pub(crate) fn builder(&self, forebay: &Forebay, policy: &str, tiers: Tiers) -> limiter::Builder {
+        forebay
+            .limiter(policy, tiers)
+            .mode(self.mode.into())
+            .on_outage(self.on_outage.into())
+            .lowest(&self.lowest)
+            .expected_processes(self.expected_processes)
+    }
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Strict => Self::Strict,
+            ModeName::Sliding => Self::Sliding,
+            ModeName::Log => Self::Log,
+            ModeName::Gcra => Self::Gcra,
+        }
+    }
+}
+
+impl From<OnOutageName> for OnOutage {
+    fn from(name: OnOutageName) -> Self {
+        match name {
+            OnOutageName::Local => Self::Local,
+            OnOutageName::Open => Self::Open,
+            OnOutageName::Closed => Self::Closed,
+        }
+    }
+}

@@ -7,11 +7,13 @@ mod auth;
 mod cache;
 mod file;
 mod flags;
+mod limits;
 mod listen;
 mod period;
 mod redis;
 mod server;
 mod store;
+mod windows;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -21,6 +23,7 @@ pub(crate) use auth::{Auth, Hash, Scope};
 pub(crate) use cache::{Cache, Space};
 use file::File;
 pub(crate) use flags::Flags;
+pub(crate) use limits::{Limits, Policy};
 use redis::Redis;
 use server::Server;
 pub(crate) use store::Store;
@@ -42,6 +45,7 @@ pub(crate) struct Config {
     pub(crate) redis: Redis,
     pub(crate) server: Server,
     pub(crate) cache: Cache,
+    pub(crate) limits: Limits,
     pub(crate) auth: Auth,
     file: Option<PathBuf>,
 }
@@ -68,6 +72,7 @@ impl Config {
             redis: file.redis,
             server: file.server,
             cache: file.cache,
+            limits: file.limits.complete(),
             auth: file.auth,
             file: flags.config,
         };
@@ -83,6 +88,7 @@ impl Config {
         }
         self.redis.check().map_err(|message| self.refuse(message))?;
         self.cache.check().map_err(|message| self.refuse(message))?;
+        self.limits.check().map_err(|message| self.refuse(message))?;
         self.server.check(&self.cache).map_err(|message| self.refuse(message))
     }
 
@@ -92,6 +98,19 @@ impl Config {
             Some(path) => ConfigError(format!("{}: {message}", path.display())),
             None => ConfigError(message),
         }
+    }
+
+    /// The settings in which `other` differs, but for the limits.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
+        let settings = [
+            ("app", self.app != other.app),
+            ("listen", self.listen != other.listen),
+            ("redis", self.store != other.store || self.redis != other.redis),
+            ("server", self.server != other.server),
+            ("cache", self.cache != other.cache),
+            ("auth", self.auth != other.auth),
+        ];
+        settings.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name.to_owned()).collect()
     }
 
     /// How long a request may take.

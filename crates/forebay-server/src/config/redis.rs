@@ -9,7 +9,7 @@ use super::period::Period;
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Settings of Redis.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table, as under [redis]")]
 pub(crate) struct Redis {
     /// Where it is: `--redis`, `FOREBAY_REDIS_URL`, `redis.url`. Default: nowhere, everything stays in this

@@ -10,7 +10,7 @@ use super::{Cache, WAIT, period::Period};
 const AFTER_WAIT: Duration = Duration::from_secs(5);
 
 /// Settings of the server as a process. File only.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table, as under [server]")]
 pub(crate) struct Server {
     /// How long a shutdown may take in all. Default: 10 s, less than what orchestrators grant.

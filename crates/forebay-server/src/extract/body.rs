@@ -9,12 +9,16 @@ use axum::{
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::error::{Kind, Problem};
 
 /// The longest JSON that a call takes.
 const JSON: usize = 64 * 1024;
+
+/// The longest JSON that a call for many things at once takes.
+const LIST: usize = 1024 * 1024;
 
 /// How much of a refused body is still read: closing on a client that is writing would lose the answer.
 const DISCARDED: usize = 16 * 1024 * 1024;
@@ -57,14 +61,43 @@ pub(crate) async fn json<T: DeserializeOwned + Default>(
     }
 }
 
+/// The body as a JSON array of at most `most` objects without unknown members, or what is wrong with each.
+pub(crate) async fn list<T: DeserializeOwned>(
+    body: Body,
+    headers: &HeaderMap,
+    most: usize,
+) -> Result<Vec<Result<T, Problem>>, Problem> {
+    let bytes = content(body, headers, LIST).await?;
+    let text = bytes.trim_ascii();
+    if text.first() != Some(&b'[') {
+        return Err(Problem::new(Kind::InvalidBody, "the body must be a JSON array"));
+    }
+    let items: Vec<Value> = parse(text)?;
+    if items.len() > most {
+        let detail = format!("the body has {} items; at most {most} are taken here", items.len());
+        return Err(Problem::new(Kind::InvalidBody, detail));
+    }
+    Ok(items.into_iter().enumerate().map(|(index, item)| read(index, item)).collect())
+}
+
+fn read<T: DeserializeOwned>(index: usize, item: Value) -> Result<T, Problem> {
+    let refuse = |why: String| Problem::new(Kind::InvalidBody, format!("in the body, `[{index}]{why}"));
+    if !item.is_object() {
+        return Err(refuse("` must be an object".to_owned()));
+    }
+    serde_path_to_error::deserialize(item).map_err(|error| {
+        let member = error.path().iter().next().map(|_| format!(".{}", error.path())).unwrap_or_default();
+        refuse(format!("{member}`: {}", error.inner()))
+    })
+}
+
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Problem> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let member = error.path().iter().next().map(|_| format!(", `{}`", error.path())).unwrap_or_default();
         Problem::new(Kind::InvalidBody, format!("in the body{member}: {}", error.inner()))
     })?;
-    json.end()
-        .map_err(|error| Problem::new(Kind::InvalidBody, format!("after the body's object: {error}")))?;
+    json.end().map_err(|error| Problem::new(Kind::InvalidBody, format!("after the body's end: {error}")))?;
     Ok(value)
 }
 

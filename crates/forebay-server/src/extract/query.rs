@@ -33,6 +33,11 @@ impl Query {
         Ok(Self(read))
     }
 
+    /// A text, which is not empty.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
     /// A length of time above zero, in whole milliseconds; one that no number can hold is the longest.
     pub(crate) fn life(&self, name: &str) -> Result<Option<Duration>, Problem> {
         match self.millis(name)? {

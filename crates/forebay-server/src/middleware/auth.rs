@@ -66,6 +66,16 @@ pub(crate) async fn require_data(
     Ok(next.run(request).await)
 }
 
+/// The layer of the routes that show figures.
+pub(crate) async fn require_read(
+    State(app): State<Shared>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    app.tokens.require(Scope::Read, request.headers())?;
+    Ok(next.run(request).await)
+}
+
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };

@@ -75,7 +75,7 @@ impl Home {
             None => Found::here(self.counts().keys(MOST + 1)),
             Some(redis) => Found::at(redis, &keys).await.map_err(|_| unavailable())?,
         };
-        let counts = found.keys.iter().take(SHOWN).filter_map(|key| self.count(key, &keys));
+        let counts: Vec<_> = found.keys.iter().take(SHOWN).filter_map(|key| self.count(key, &keys)).collect();
         let mut counts: Vec<Count> = stream::iter(counts).buffered(AT_A_TIME).collect().await;
         counts.sort_by_key(|count| std::cmp::Reverse(count.used()));
         Ok(Listing { counts, total: found.keys.len(), truncated: found.truncated })

@@ -1,6 +1,7 @@
 //! A server of one's own, on a free port, gone with the test.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Output, Stdio},
@@ -22,7 +23,8 @@ pub(crate) struct Server {
     pub(crate) announcement: String,
     pub(crate) address: String,
     client: reqwest::Client,
-    _file: NamedTempFile,
+    file: NamedTempFile,
+    log: NamedTempFile,
 }
 
 impl Server {
@@ -38,20 +40,20 @@ impl Server {
 
     /// Starts a server with these arguments, variables and settings.
     pub(crate) fn given(arguments: &[&str], variables: &[(&str, &str)], settings: &str) -> Self {
-        let file = settings_file(settings);
+        let (file, log) = (settings_file(settings), NamedTempFile::new().unwrap());
         let mut child = command()
             .args(["--listen", "127.0.0.1:0", "--config"])
             .arg(file.path())
             .args(arguments)
             .envs(variables.iter().copied())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log.reopen().unwrap())
             .spawn()
             .unwrap();
         let announcement = announcement(&mut child);
         let first = announcement.lines().next().unwrap();
         let address = first.strip_prefix("forebay listens on http://").unwrap().to_owned();
-        Self { child, announcement, address, client: reqwest::Client::new(), _file: file }
+        Self { child, announcement, address, client: reqwest::Client::new(), file, log }
     }
 
     pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {
@@ -67,7 +69,7 @@ impl Server {
         self.request("PUT", path).body(body)
     }
 
-    pub(crate) fn post(&self, path: &str, body: &'static str) -> RequestBuilder {
+    pub(crate) fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> RequestBuilder {
         self.request("POST", path).body(body)
     }
 
@@ -81,6 +83,21 @@ impl Server {
 
     pub(crate) fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
+    }
+
+    /// Has the server read these settings again, and answers what it says of them in its log.
+    pub(crate) fn reload(&self, settings: &str) -> String {
+        fs::write(self.file.path(), settings).unwrap();
+        let before = fs::read_to_string(self.log.path()).unwrap().len();
+        self.signal(Signal::SIGHUP);
+        for _ in 0..200 {
+            sleep(Duration::from_millis(50));
+            let said = fs::read_to_string(self.log.path()).unwrap().split_off(before);
+            if said.contains("settings were read again") {
+                return said;
+            }
+        }
+        panic!("the server does not say that it has read its settings again");
     }
 
     /// The exit code, once the process has ended by itself within ten seconds.

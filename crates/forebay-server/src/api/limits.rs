@@ -1,0 +1,65 @@
+//! `/v1/limits/{policy}`: whether somebody may go on, and what is left.
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, StatusCode, Uri},
+    response::{IntoResponse, Response},
+};
+use forebay::Subject;
+use serde::Deserialize;
+
+use super::decision;
+use crate::{
+    error::{Kind, Problem},
+    extract::{self, AskedPolicy, AskedSubject, Query},
+};
+
+/// The body of `POST /v1/limits/{policy}`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    subject: Option<String>,
+    /// What is left out is the policy's lowest.
+    tier: Option<String>,
+    cost: Option<u64>,
+}
+
+/// Takes the cost, all of it or nothing.
+pub(crate) async fn check(
+    AskedPolicy(policy): AskedPolicy,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    Query::read(&uri, &[])?;
+    let Asked { subject, tier, cost } = extract::json(body, &headers).await?;
+    let subject =
+        subject.ok_or_else(|| Problem::new(Kind::InvalidBody, "in the body: `subject` is missing"))?;
+    let tier = tier.as_deref().unwrap_or(&policy.lowest);
+    let subject = Subject::spelled(subject);
+    let decision = policy.limiter.check_cost(&subject, tier, cost.unwrap_or(1)).await;
+    Ok(decision::answer(policy.limiter.policy(), &decision))
+}
+
+/// Answers what is left, and takes nothing.
+pub(crate) async fn peek(
+    AskedSubject { policy, subject }: AskedSubject,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    let query = Query::read(&uri, &["tier"])?;
+    let tier = query.text("tier").unwrap_or(&policy.lowest);
+    let decision = policy.limiter.peek(&subject, tier).await;
+    Ok(decision::report(policy.limiter.policy(), &decision))
+}
+
+/// Gives the subject its whole quota back.
+pub(crate) async fn reset(
+    AskedSubject { policy, subject }: AskedSubject,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    Query::read(&uri, &[])?;
+    extract::unconditional(&headers)?;
+    policy.limiter.reset(&subject).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}

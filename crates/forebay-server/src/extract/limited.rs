@@ -1,0 +1,49 @@
+//! The policy that a call is about, with the subject.
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use forebay::Subject;
+
+use super::Segments;
+use crate::{
+    app::Shared,
+    error::{Kind, Problem},
+    limits::Policy,
+};
+
+/// What `/v1/limits/{policy}` names.
+#[derive(Debug)]
+pub(crate) struct AskedPolicy(pub(crate) Policy);
+
+/// What `/v1/limits/{policy}/{subject}` names.
+///
+/// A subject is taken as the library displays it, so that `user:42` is one and the same for a service that uses the
+/// library over the same Redis, for the listing of what is in use, and here: whoever sees a subject there can ask
+/// for it, or reset it. A text without a kind is a subject of its own.
+#[derive(Debug)]
+pub(crate) struct AskedSubject {
+    pub(crate) policy: Policy,
+    pub(crate) subject: Subject,
+}
+
+impl FromRequestParts<Shared> for AskedPolicy {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        app.limits.find(segment(parts, 2)?).cloned().map(Self)
+    }
+}
+
+impl FromRequestParts<Shared> for AskedSubject {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        let policy = app.limits.find(segment(parts, 2)?)?.clone();
+        Ok(Self { policy, subject: Subject::spelled(segment(parts, 3)?) })
+    }
+}
+
+fn segment(parts: &Parts, index: usize) -> Result<&str, Problem> {
+    let segments = parts.extensions.get().and_then(|Segments(segments)| segments.get(index));
+    let unnamed = || Problem::new(Kind::NotFound, "the path names no policy and subject");
+    segments.map(String::as_str).ok_or_else(unnamed)
+}
