@@ -1,5 +1,7 @@
 //! `/v1/batch/limits`: many checks at once, of any policies.
 
+use std::collections::HashMap;
+
 use axum::{
     body::Body,
     extract::{Extension, State},
@@ -23,7 +25,7 @@ use crate::{
 /// How many checks one request may make.
 const MOST: usize = 1_000;
 
-/// How many checks are made at a time: more would hold up other requests.
+/// For how many subjects checks are made at a time: more would hold up other requests.
 const AT_A_TIME: usize = 64;
 
 /// One check.
@@ -46,15 +48,33 @@ pub(crate) async fn check(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let items: Vec<Result<Item, Problem>> = extract::list(body, &headers, MOST).await?;
-    let answers = stream::iter(items).map(async |item| match item {
-        Ok(item) => item.check(&app.limits, id.as_str()).await,
-        Err(problem) => problem.value(id.as_str()),
-    });
-    let answers: Vec<Value> = answers.buffered(AT_A_TIME).collect().await;
+    let mut answers: Vec<Value> = vec![Value::Null; items.len()];
+    let mut queues: HashMap<(String, String), Vec<(usize, Item)>> = HashMap::new();
+    for (place, item) in items.into_iter().enumerate() {
+        match item {
+            Ok(item) => queues.entry(item.whose()).or_default().push((place, item)),
+            Err(problem) => answers[place] = problem.value(id.as_str()),
+        }
+    }
+    let queues = stream::iter(queues.into_values()).map(|queue| in_turn(queue, &app.limits, id.as_str()));
+    let mut decided = queues.buffer_unordered(AT_A_TIME).flat_map(stream::iter);
+    while let Some((place, answer)) = decided.next().await {
+        answers[place] = answer;
+    }
     Ok(answer::json(&answers))
 }
 
+/// The items of one subject, in order: so that the first ones are admitted, and one refusal does for all that follow.
+async fn in_turn(queue: Vec<(usize, Item)>, limits: &Limits, request_id: &str) -> Vec<(usize, Value)> {
+    let queue = stream::iter(queue);
+    queue.then(async |(place, item)| (place, item.check(limits, request_id).await)).collect().await
+}
+
 impl Item {
+    fn whose(&self) -> (String, String) {
+        (self.policy.clone(), self.subject.clone())
+    }
+
     async fn check(self, limits: &Limits, request_id: &str) -> Value {
         let policy = match limits.find(&self.policy) {
             Ok(policy) => policy,
