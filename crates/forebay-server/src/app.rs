@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use forebay::Forebay;
+use forebay::{
+    Forebay,
+    http::{Addresses, HeaderStyle},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -19,6 +22,8 @@ pub(crate) struct App {
     pub(crate) spaces: Spaces,
     pub(crate) limits: Limits,
     pub(crate) tokens: Tokens,
+    pub(crate) addresses: Addresses,
+    pub(crate) limit_headers: HeaderStyle,
     pub(crate) request_deadline: Duration,
     /// Cancelled when the server begins to shut down.
     pub(crate) draining: CancellationToken,
@@ -50,6 +55,8 @@ impl App {
             spaces,
             limits,
             tokens: Tokens::new(&config.auth),
+            addresses: config.server.addresses().clone(),
+            limit_headers: config.server.limit_headers(),
             request_deadline: config.request_deadline(),
             draining: CancellationToken::new(),
         }))

@@ -10,7 +10,10 @@ use std::{
 };
 
 use axum::Router;
+use forebay::http::Peer;
 use hyper::{
+    Request,
+    body::Incoming,
     server::conn::http1,
     service::{Service, service_fn},
 };
@@ -48,7 +51,7 @@ pub(crate) async fn serve(
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => attend(stream, &http, &router, &open, stopping.clone()),
+                Ok((stream, peer)) => attend((stream, peer.into()), &http, &router, &open, stopping.clone()),
                 Err(error) => recover(error).await,
             },
             () = &mut stop => {
@@ -60,7 +63,7 @@ pub(crate) async fn serve(
 }
 
 fn attend(
-    stream: TcpStream,
+    (stream, peer): (TcpStream, Peer),
     http: &http1::Builder,
     router: &Router,
     open: &GracefulShutdown,
@@ -73,8 +76,9 @@ fn attend(
     let was_asked = Arc::new(AtomicBool::new(false));
     let router = TowerToHyperService::new(router.clone());
     let note = was_asked.clone();
-    let service = service_fn(move |request| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
         note.store(true, Relaxed);
+        request.extensions_mut().insert(peer);
         router.call(request)
     });
     let connection = open.watch(http.serve_connection(TokioIo::new(stream), service));

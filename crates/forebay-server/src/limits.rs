@@ -14,7 +14,11 @@ use crate::{
 
 /// All policies by their names.
 #[derive(Debug)]
-pub(crate) struct Limits(BTreeMap<String, Policy>);
+pub(crate) struct Limits {
+    policies: BTreeMap<String, Policy>,
+    /// By which the server limits its own callers.
+    own: Option<String>,
+}
 
 /// One policy.
 #[derive(Debug, Clone)]
@@ -31,26 +35,41 @@ impl Limits {
             let policy = Policy::build(forebay, name, options).map_err(|message| config.refuse(message))?;
             Ok((name.to_owned(), policy))
         });
-        built.collect::<Result<_, _>>().map(Self)
+        let own = config.server.limit().map(str::to_owned);
+        Ok(Self { policies: built.collect::<Result<_, _>>()?, own })
     }
 
-    /// The policy called `name`.
+    /// The policy called `name`, for a client. That of the server itself is not for those whom it limits.
     pub(crate) fn find(&self, name: &str) -> Result<&Policy, Problem> {
-        self.0.get(name).ok_or_else(|| self.unknown(name))
+        self.policies.get(name).filter(|_| !self.is_own(name)).ok_or_else(|| self.unknown(name))
+    }
+
+    /// By which the server limits its own callers.
+    pub(crate) fn own(&self) -> Option<&Policy> {
+        self.policies.get(self.own.as_ref()?)
+    }
+
+    fn is_own(&self, name: &str) -> bool {
+        self.own.as_deref() == Some(name)
     }
 
     /// Replaces the tiers of the policy called `name`.
     pub(crate) fn replace_tiers(&self, name: &str, tiers: Tiers) -> Result<(), Error> {
-        self.0.get(name).map_or(Ok(()), |policy| policy.limiter.replace_tiers(tiers))
+        self.policies.get(name).map_or(Ok(()), |policy| policy.limiter.replace_tiers(tiers))
     }
 
     fn unknown(&self, name: &str) -> Problem {
-        let known: Vec<_> = self.0.keys().map(|name| format!("`{name}`")).collect();
-        let detail = format!(
-            "there is no policy `{name}`; there are {}, and others can be declared as [limits.…] in the \
-             server's file",
-            known.join(", ")
-        );
+        let open = self.policies.keys().filter(|name| !self.is_own(name)).map(|name| format!("`{name}`"));
+        let open = open.collect::<Vec<_>>().join(", ");
+        let detail = match self.is_own(name) {
+            true => format!(
+                "by the policy `{name}` this server limits its own callers; for others there are: {open}"
+            ),
+            false => format!(
+                "there is no policy `{name}`; there are: {open}; others can be declared as [limits.…] in the \
+                 server's file"
+            ),
+        };
         Problem::new(Kind::UnknownPolicy, detail)
     }
 }

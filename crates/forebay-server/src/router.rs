@@ -41,14 +41,25 @@ pub(crate) fn router(app: Shared) -> Router {
 
 /// See `middleware.rs` for the order.
 fn around(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
-    routes.layer(
+    let routes = routes.layer(from_fn(middleware::paths));
+    limited(routes, app).layer(
         ServiceBuilder::new()
             .layer(from_fn(middleware::request_id))
             .layer(TraceLayer::new_for_http().make_span_with(middleware::span).on_failure(()))
             .layer(from_fn(middleware::problems))
             .layer(CatchPanicLayer::custom(problem_of_panic))
-            .layer(from_fn_with_state(app.clone(), middleware::deadline))
-            .layer(from_fn(middleware::paths)),
+            .layer(from_fn_with_state(app.clone(), middleware::deadline)),
+    )
+}
+
+/// Limits the callers, if the server is told to.
+fn limited(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
+    let Some(policy) = app.limits.own() else { return routes };
+    routes.layer(
+        ServiceBuilder::new()
+            .layer(from_fn_with_state(app.clone(), middleware::in_own_words))
+            .layer(middleware::callers(app))
+            .layer(middleware::limit(policy)),
     )
 }
 

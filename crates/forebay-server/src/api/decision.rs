@@ -1,19 +1,15 @@
 //! Decisions of limiters as answers.
 
-use axum::{
-    http::{HeaderMap, HeaderName},
-    response::{IntoResponse, Response},
+use axum::response::{IntoResponse, Response};
+use forebay::{
+    http::HeaderStyle,
+    limiter::{Decision, Quota, WindowQuota},
 };
-use forebay::limiter::{Decision, Quota, WindowQuota};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::answer::{self, millis};
 use crate::error::{Kind, Problem};
-
-const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// A decision, with the figures of the window that binds. What does not exist is null: the limit of a tier without
 /// one, when to come back with a cost that never fits.
@@ -38,21 +34,24 @@ struct Window {
 }
 
 /// 200 if it is allowed, else the refusal.
-pub(super) fn answer(policy: &str, decision: &Decision) -> Response {
+pub(crate) fn answer(policy: &str, decision: &Decision, style: HeaderStyle) -> Response {
     let told = Told::of(policy, decision);
-    let response = match refusal(decision) {
+    let mut response = match refusal(decision) {
         None => answer::json(&told),
         Some(problem) => problem.with(&told).into_response(),
     };
-    show(decision, response)
+    style.write(decision, response.headers_mut());
+    response
 }
 
 /// 200 whatever the decision would be, unless there is none.
-pub(super) fn report(policy: &str, decision: &Decision) -> Response {
-    match decision.quota() {
-        Some(_) => show(decision, answer::json(&Told::of(policy, decision))),
-        None => answer(policy, decision),
+pub(super) fn report(policy: &str, decision: &Decision, style: HeaderStyle) -> Response {
+    if decision.quota().is_none() {
+        return answer(policy, decision, style);
     }
+    let mut response = answer::json(&Told::of(policy, decision));
+    style.write(decision, response.headers_mut());
+    response
 }
 
 /// The body of the answer.
@@ -81,23 +80,6 @@ fn refusal(decision: &Decision) -> Option<Problem> {
             Problem::new(Kind::RedisUnavailable, detail).retry_after(*retry_after)
         }
     })
-}
-
-/// Shows what is left in the headers of `response`.
-fn show(decision: &Decision, mut response: Response) -> Response {
-    if let Some(quota) = decision.quota().filter(|quota| !quota.is_unlimited()) {
-        write(quota, response.headers_mut());
-    }
-    response
-}
-
-/// In epoch seconds, rounded up.
-fn write(quota: &Quota, headers: &mut HeaderMap) {
-    let now = jiff::Timestamp::now().as_millisecond().max(0).unsigned_abs();
-    let reset = now.saturating_add(millis(quota.reset_after())).div_ceil(1_000);
-    for (name, figure) in [(LIMIT, quota.limit()), (REMAINING, quota.remaining()), (RESET, reset)] {
-        headers.insert(name, figure.into());
-    }
 }
 
 impl<'a> Told<'a> {

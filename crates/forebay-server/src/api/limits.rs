@@ -2,6 +2,7 @@
 
 use axum::{
     body::Body,
+    extract::State,
     http::{HeaderMap, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
@@ -10,6 +11,7 @@ use serde::Deserialize;
 
 use super::decision;
 use crate::{
+    app::Shared,
     error::{Kind, Problem},
     extract::{self, AskedPolicy, AskedSubject, Query},
 };
@@ -26,6 +28,7 @@ pub(crate) struct Asked {
 
 /// Takes the cost, all of it or nothing.
 pub(crate) async fn check(
+    State(app): State<Shared>,
     AskedPolicy(policy): AskedPolicy,
     uri: Uri,
     headers: HeaderMap,
@@ -38,18 +41,19 @@ pub(crate) async fn check(
     let tier = tier.as_deref().unwrap_or(&policy.lowest);
     let subject = Subject::spelled(subject);
     let decision = policy.limiter.check_cost(&subject, tier, cost.unwrap_or(1)).await;
-    Ok(decision::answer(policy.limiter.policy(), &decision))
+    Ok(decision::answer(policy.limiter.policy(), &decision, app.limit_headers))
 }
 
 /// Answers what is left, and takes nothing.
 pub(crate) async fn peek(
+    State(app): State<Shared>,
     AskedSubject { policy, subject }: AskedSubject,
     uri: Uri,
 ) -> Result<Response, Problem> {
     let query = Query::read(&uri, &["tier"])?;
     let tier = query.text("tier").unwrap_or(&policy.lowest);
     let decision = policy.limiter.peek(&subject, tier).await;
-    Ok(decision::report(policy.limiter.policy(), &decision))
+    Ok(decision::report(policy.limiter.policy(), &decision, app.limit_headers))
 }
 
 /// Gives the subject its whole quota back.

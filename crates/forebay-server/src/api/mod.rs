@@ -3,7 +3,7 @@
 mod answer;
 mod asked;
 pub(crate) mod cache;
-mod decision;
+pub(crate) mod decision;
 pub(crate) mod figures;
 pub(crate) mod health;
 pub(crate) mod lease;

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Deserializer, de::Error};
 
+use super::Policy;
+
 /// The hash of the empty string: what `sha256sum` says when the shell variable was empty.
 const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -25,9 +27,11 @@ pub(crate) struct Auth {
 )]
 pub(crate) struct Token {
     /// What to call its holder.
-    name: String,
+    pub(crate) name: String,
     pub(crate) sha256: Hash,
     pub(crate) scopes: Vec<Scope>,
+    /// The tier of its holder where the server limits its callers. Default: `default`.
+    pub(crate) tier: Option<String>,
 }
 
 /// What a token is good for.
@@ -85,6 +89,19 @@ impl Auth {
             }
             if !hashes.insert(token.sha256) {
                 return refuse("has the hash of another one; join their scopes");
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses tiers that the policy by which the server limits its callers has not.
+    pub(super) fn check_tiers(&self, limit: Option<(&str, &Policy)>) -> Result<(), String> {
+        let Some((name, policy)) = limit else { return Ok(()) };
+        let tiers = policy.tiers(name)?;
+        for (index, token) in self.tokens.iter().enumerate() {
+            if let Some(tier) = token.tier.as_ref().filter(|tier| !tiers.names().any(|name| name == *tier)) {
+                let remedy = format!("add it to `limits.{name}.tiers`, the policy of `server.limit`");
+                return Err(format!("`auth.tokens[{index}].tier` is `{tier}`, which is no tier; {remedy}"));
             }
         }
         Ok(())

@@ -123,7 +123,8 @@ mod tests {
     fn lists_what_it_knows_when_nothing_is_near() {
         let refusal = File::parse("[server]\nzzz = 1").unwrap_err();
 
-        assert_eq!(refusal, "unknown setting `server.zzz`; known here: shutdown_budget, request_deadline");
+        let known = "shutdown_budget, request_deadline, limit, limit_headers, trusted_proxies";
+        assert_eq!(refusal, format!("unknown setting `server.zzz`; known here: {known}"));
     }
 
     #[test]

@@ -75,6 +75,11 @@ impl Limits {
         self.0.iter().map(|(name, policy)| (name.as_str(), policy))
     }
 
+    /// The names of all policies, as they are told to people.
+    pub(super) fn names(&self) -> String {
+        quoted(self.0.keys().map(String::as_str))
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&Policy> {
         self.0.get(name)
     }
@@ -109,16 +114,15 @@ impl Policy {
             let why = "this process is one at least; leave it out for 1";
             return Err(format!("`limits.{policy}.expected_processes` is 0; {why}"));
         }
-        if let Some(tiers) = other.tiers.as_ref().filter(|tiers| !tiers.contains_key(&self.lowest)) {
-            let names: Vec<_> = tiers.keys().map(|name| format!("`{name}`")).collect();
+        let tiers = other.tiers(policy)?;
+        if !tiers.names().any(|name| name == self.lowest) {
             return Err(format!(
                 "`limits.{policy}.lowest` is `{}`, the tier of callers whose own is unknown, and \
                  `limits.{policy}.tiers` has it not; add it, or name one that is there: {}",
                 self.lowest,
-                names.join(", ")
+                quoted(tiers.names())
             ));
         }
-        let tiers = other.tiers(policy)?;
         let fits = tiers.check(policy, self.mode.into(), &self.lowest);
         fits.map_err(|error| format!("`limits.{policy}`: {error}")).map(|()| tiers)
     }
@@ -143,6 +147,10 @@ impl Policy {
             .lowest(&self.lowest)
             .expected_processes(self.expected_processes)
     }
+}
+
+fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 impl From<ModeName> for Mode {

@@ -19,7 +19,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use forebay::key::App;
 
-pub(crate) use auth::{Auth, Hash, Scope};
+pub(crate) use auth::{Auth, Scope, Token};
 pub(crate) use cache::{Cache, Space};
 use file::File;
 pub(crate) use flags::Flags;
@@ -89,7 +89,9 @@ impl Config {
         self.redis.check().map_err(|message| self.refuse(message))?;
         self.cache.check().map_err(|message| self.refuse(message))?;
         self.limits.check().map_err(|message| self.refuse(message))?;
-        self.server.check(&self.cache).map_err(|message| self.refuse(message))
+        let limit = self.server.limit().and_then(|policy| Some((policy, self.limits.get(policy)?)));
+        self.auth.check_tiers(limit).map_err(|message| self.refuse(message))?;
+        self.server.check(&self.cache, &self.limits).map_err(|message| self.refuse(message))
     }
 
     /// An error that blames a setting of the file.

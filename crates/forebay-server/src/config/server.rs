@@ -1,10 +1,11 @@
-//! The table `[server]`: how long requests and the shutdown may take.
+//! The table `[server]`: how long requests and the shutdown may take, and how its own callers are limited.
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use forebay::http::{Addresses, HeaderStyle};
+use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{Cache, WAIT, period::Period};
+use super::{Cache, Limits, WAIT, period::Period};
 
 /// How much longer than its wait a request may take, so that the outcome still reaches the client.
 const AFTER_WAIT: Duration = Duration::from_secs(5);
@@ -17,17 +18,52 @@ pub(crate) struct Server {
     shutdown_budget: Period,
     /// How long a request may take, its body included. Default: the longest wait of a space and 5 s.
     request_deadline: Option<Period>,
+    /// The policy by which the server limits its own callers. Default: none.
+    limit: Option<String>,
+    /// Which headers show what is left of a limit. Default: `X-RateLimit-…`.
+    limit_headers: Style,
+    /// Networks whose word for the address of a client counts. Default: none.
+    trusted_proxies: Proxies,
+}
+
+/// The name of a style of headers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Style(HeaderStyle);
+
+/// Networks, checked by the library.
+#[derive(Debug, Clone, Default)]
+struct Proxies {
+    networks: Vec<String>,
+    addresses: Addresses,
 }
 
 impl Default for Server {
     fn default() -> Self {
-        Self { shutdown_budget: Period(Duration::from_secs(10)), request_deadline: None }
+        Self {
+            shutdown_budget: Period(Duration::from_secs(10)),
+            request_deadline: None,
+            limit: None,
+            limit_headers: Style::default(),
+            trusted_proxies: Proxies::default(),
+        }
     }
 }
 
 impl Server {
     pub(crate) fn shutdown_budget(&self) -> Duration {
         self.shutdown_budget.0
+    }
+
+    pub(crate) fn limit(&self) -> Option<&str> {
+        self.limit.as_deref()
+    }
+
+    pub(crate) fn limit_headers(&self) -> HeaderStyle {
+        self.limit_headers.0
+    }
+
+    pub(crate) fn addresses(&self) -> &Addresses {
+        &self.trusted_proxies.addresses
     }
 
     pub(super) fn request_deadline(&self, cache: &Cache) -> Duration {
@@ -37,7 +73,13 @@ impl Server {
         }
     }
 
-    pub(super) fn check(&self, cache: &Cache) -> Result<(), String> {
+    pub(super) fn check(&self, cache: &Cache, limits: &Limits) -> Result<(), String> {
+        if let Some(policy) = self.limit().filter(|policy| limits.get(policy).is_none()) {
+            return Err(format!(
+                "`server.limit` is `{policy}`, and no policy has that name; add [limits.{policy}], or name one of {}",
+                limits.names()
+            ));
+        }
         let Some(Period(deadline)) = self.request_deadline else { return Ok(()) };
         if deadline.is_zero() {
             return Err("`server.request_deadline` is zero; every request would fail".to_owned());
@@ -49,5 +91,26 @@ impl Server {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Style {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for Proxies {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let networks = Vec::<String>::deserialize(deserializer)?;
+        let addresses = Addresses::new().trusted(&networks).map_err(D::Error::custom)?;
+        Ok(Self { networks, addresses })
+    }
+}
+
+impl PartialEq for Proxies {
+    fn eq(&self, other: &Self) -> bool {
+        self.networks == other.networks
     }
 }

@@ -6,22 +6,33 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use forebay::{Subject, http::Identity};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
     app::Shared,
-    config::{Auth, Hash, Scope},
+    config::{Auth, Scope, Token},
     error::{Kind, Problem},
 };
 
-/// The known tokens, as hashes. If there are none, everybody may do everything.
+/// The known tokens. If there are none, everybody may do everything.
 #[derive(Debug)]
-pub(crate) struct Tokens(Vec<(Hash, Vec<Scope>)>);
+pub(crate) struct Tokens(Vec<Token>);
 
 impl Tokens {
     pub(crate) fn new(auth: &Auth) -> Self {
-        Self(auth.tokens.iter().map(|token| (token.sha256, token.scopes.clone())).collect())
+        Self(auth.tokens.clone())
+    }
+
+    /// Whose token is shown, if it is a known one.
+    pub(crate) fn identify(&self, headers: &HeaderMap) -> Option<Identity> {
+        let token = self.find(bearer(headers)?)?;
+        let identity = Identity::new(Subject::key(&token.name));
+        Some(match &token.tier {
+            Some(tier) => identity.tier(tier.as_str()),
+            None => identity,
+        })
     }
 
     /// Passes whoever shows a token with `scope`.
@@ -29,9 +40,8 @@ impl Tokens {
         if self.0.is_empty() {
             return Ok(());
         }
-        let scopes = bearer(headers).and_then(|token| self.scopes(token));
-        match scopes {
-            Some(scopes) if scopes.contains(&scope) => Ok(()),
+        match bearer(headers).and_then(|token| self.find(token)) {
+            Some(token) if token.scopes.contains(&scope) => Ok(()),
             Some(_) => {
                 let detail = format!("the token has not the scope `{}`", scope.name());
                 Err(Problem::new(Kind::Forbidden, detail))
@@ -44,12 +54,12 @@ impl Tokens {
     }
 
     /// Compares with every known token, so that the time it takes tells nothing about them.
-    fn scopes(&self, token: &[u8]) -> Option<&[Scope]> {
+    fn find(&self, token: &[u8]) -> Option<&Token> {
         let hash = Sha256::digest(token);
         let mut found = None;
-        for (known, scopes) in &self.0 {
-            if bool::from(known.0.ct_eq(hash.as_slice())) {
-                found = Some(scopes.as_slice());
+        for known in &self.0 {
+            if bool::from(known.sha256.0.ct_eq(hash.as_slice())) {
+                found = Some(known);
             }
         }
         found

@@ -20,7 +20,11 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
         |name: &str, hash: &str| format!("{{ name = \"{name}\", sha256 = \"{hash}\", scopes = [\"data\"] }}");
     let tokens = |tokens: &[String]| format!("[auth]\ntokens = [{}]", tokens.join(", "));
     let (one, two) = ("1".repeat(64), "2".repeat(64));
-    let settings: [(&str, &[&str]); 32] = [
+    let tier = format!(
+        "[server]\nlimit = \"api\"\n[limits.api.tiers]\nfree = [\"1/s\"]\n{}",
+        tokens(&[token("a", &one).replace(" }", ", tier = \"gold\" }")])
+    );
+    let settings: [(&str, &[&str]); 52] = [
         ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
         (
             "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
@@ -61,6 +65,29 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
         ("[redis]\nbudget = \"0s\"", &["`redis.budget`", "50ms"]),
         ("[redis]\nurls = \"redis://a\"", &["unknown setting `redis.urls`", "`url`"]),
         ("redis = \"redis://a\"", &["`redis`", "[redis]"]),
+        ("[limits.api]\nmdoe = \"log\"", &["unknown setting `limits.api.mdoe`", "`mode`"]),
+        ("[limits.api]\nmode = \"fair\"", &["`limits.api.mode`", "fair", "sliding"]),
+        ("[limits.api]\non_outage = \"shut\"", &["`limits.api.on_outage`", "closed"]),
+        ("[limits.api]\nexpected_processes = 0", &["`limits.api.expected_processes`"]),
+        ("[limits.api]\nlowest = \"gold\"", &["`limits.api.lowest`", "`gold`", "`basic`"]),
+        ("[limits.api.tiers]\npro = [\"1/second\"]", &["`limits.api.lowest`", "`free`", "`pro`"]),
+        (
+            "[limits.api.tiers]\nfree = [\"1/second\", \"5/fortnight\"]",
+            &["`limits.api.tiers.free[1]`", "5/30s"],
+        ),
+        ("[limits.api.tiers]\nfree = \"1/second\"", &["`limits.api.tiers.free`", "unlimited"]),
+        ("[limits.api.tiers]\nfree = [5]", &["`limits.api.tiers.free[0]`", "10/minute"]),
+        ("[limits.api.tiers]\nfree = [\"1/s\", \"2/s\"]", &["`limits.api.tiers.free`", "two windows"]),
+        ("[limits.api.tiers]\nfree = [\"1/s\"]\n\"My tier\" = []", &["limits.api.tiers", "My tier"]),
+        ("[limits.api.tiers]\nfree = [{ window = \"9/s\", burts = 2 }]", &["free[0].burts`", "`burst`"]),
+        ("[limits.api.tiers]\nfree = [{ window = \"9/s\", burst = 2 }]", &["`limits.api`", "burst"]),
+        ("[limits.api]\nmode = \"log\"\ntiers = { free = [\"10001/hour\"] }", &["`limits.api`", "10,000"]),
+        ("[limits.A]", &["`limits.A`"]),
+        ("limits = 5", &["`limits`", "a table"]),
+        ("[server]\nlimit = \"none\"", &["`server.limit`", "[limits.none]", "`api`"]),
+        ("[server]\nlimit_headers = \"draft\"", &["`server.limit_headers`", "draft-11"]),
+        ("[server]\ntrusted_proxies = [\"a\"]", &["`server.trusted_proxies`"]),
+        (&tier, &["`auth.tokens[0].tier`", "`gold`", "`limits.api.tiers`"]),
         ("app = \"Not a name\"", &["`app`"]),
         ("app = ", &["line 1"]),
         (&tokens(&[token("a", "12")]), &["`auth.tokens[0].sha256`", "sha256sum"]),

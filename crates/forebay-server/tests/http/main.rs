@@ -13,6 +13,7 @@ mod lease;
 mod limits;
 mod limits_batch;
 mod limits_shared;
+mod own_limits;
 mod refusals;
 mod reload;
 mod shared;

@@ -82,6 +82,11 @@ impl Tiers {
         Policy::new(&Name::new(policy)?, mode, lowest, self.clone()).map(drop)
     }
 
+    /// Tells the names of the tiers, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
     fn add(&mut self, name: &str, windows: Vec<Window>) -> Result<(), Error> {
         let name = Name::new(name)?;
         if self.0.iter().any(|(other, _)| *other == name) {

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use forebay_rig::Redis;
+use forebay_rig::{Cluster, Redis};
 
 use super::{Found, MOST, PAGES};
 use crate::{
@@ -18,8 +18,8 @@ fn limiter(forebay: &Forebay, policy: &str, mode: Mode) -> Limiter {
     forebay.limiter(policy, tiers).mode(mode).build().unwrap()
 }
 
-async fn on_redis(redis: &Redis) -> Forebay {
-    let forebay = Forebay::builder("shop").redis(redis.url()).redis_budget(MINUTE).build().await.unwrap();
+async fn on_redis(url: String) -> Forebay {
+    let forebay = Forebay::builder("shop").redis(url).redis_budget(MINUTE).build().await.unwrap();
     // Connecting is no part of the test.
     while forebay.limits().await.is_err() {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -57,14 +57,27 @@ async fn a_subject_in_memory_is_listed_by_what_it_has_in_use() {
 #[tokio::test]
 async fn a_subject_in_redis_is_listed_by_what_it_has_in_use() {
     let redis = Redis::start();
-    is_listed_by_what_is_in_use(on_redis(&redis).await).await;
+    is_listed_by_what_is_in_use(on_redis(redis.url()).await).await;
     assert_eq!(redis.keys_without_expiry(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn all_nodes_of_a_cluster_are_asked() {
+    let cluster = Cluster::start();
+    let forebay = on_redis(cluster.url()).await;
+    let limiter = limiter(&forebay, "api", Mode::Strict);
+    for user in 0..20 {
+        assert!(limiter.check(&Subject::user(user), "free").await.is_allowed());
+    }
+    let listing = forebay.limits().await.unwrap();
+    assert_eq!((listing.total, listing.truncated), (20, false));
+    assert!(told(&listing).iter().all(|(_, used)| *used == Some(1)), "{listing:?}");
 }
 
 #[tokio::test]
 async fn looking_changes_nothing() {
     let redis = Redis::start();
-    let forebay = on_redis(&redis).await;
+    let forebay = on_redis(redis.url()).await;
     let limiter = limiter(&forebay, "api", Mode::Strict);
     assert!(limiter.check(&Subject::user("a"), "free").await.is_allowed());
     let value = || redis.raw(&[b"GET", b"rate_limit:shop:api:{user:a}"]);
@@ -78,7 +91,7 @@ async fn looking_changes_nothing() {
 #[tokio::test]
 async fn keys_of_unknown_policies_are_listed_without_a_count_and_others_not_at_all() {
     let redis = Redis::start();
-    let forebay = on_redis(&redis).await;
+    let forebay = on_redis(redis.url()).await;
     for key in ["rate_limit:shop:a:b:{user:1}", "rate_limit:shopping:a:{user:1}", "rate_limit:shop:{user:1}"]
     {
         redis.call(&["SET", key, "1", "EX", "60"]);
@@ -105,7 +118,7 @@ async fn a_hundred_keys_are_shown_and_all_counted_up_to_a_bound() {
 #[tokio::test]
 async fn a_redis_full_of_other_keys_is_not_walked_through() {
     let redis = Redis::start();
-    let forebay = on_redis(&redis).await;
+    let forebay = on_redis(redis.url()).await;
     let others = (PAGES * 500 + 50_000).to_string();
     let script = "for n = 1, ARGV[1] do redis.call('SET', 'other:' .. n, '', 'EX', 600) end";
     redis.call(&["EVAL", script, "0", &others]);
