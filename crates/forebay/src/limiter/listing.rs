@@ -168,6 +168,3 @@ impl Found {
 fn unavailable() -> Error {
     Error::new(ErrorKind::Unavailable, "Redis cannot be asked for its keys")
 }
-
-#[cfg(test)]
-mod tests;
