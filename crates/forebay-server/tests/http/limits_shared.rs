@@ -34,6 +34,9 @@ on_outage = "closed"
 tiers = { free = ["1/hour"] }
 "#;
 
+/// Whoever hears nothing of it believes its refusal for a second.
+const SOON: Duration = Duration::from_millis(500);
+
 const PATIENCE: Duration = Duration::from_secs(10);
 
 async fn servers(redis: &Redis) -> Vec<Arc<Server>> {
@@ -79,7 +82,7 @@ async fn four_servers_admit_exactly_what_one_would() {
 }
 
 #[test]
-fn a_reset_on_another_server_is_seen_within_a_second() {
+fn a_reset_on_another_server_is_heard_of() {
     unless_starved(|| Runtime::new().unwrap().block_on(reset_elsewhere()));
 }
 
@@ -99,7 +102,7 @@ async fn reset_elsewhere() -> Result<(), String> {
     timeout(PATIENCE, admitted).await.expect("it is seen at some time");
     let took = began.elapsed();
     println!("seen after {took:?}");
-    if took < Duration::from_secs(1) { Ok(()) } else { Err(format!("the reset is seen after {took:?}")) }
+    if took < SOON { Ok(()) } else { Err(format!("the reset is seen after {took:?}")) }
 }
 
 #[tokio::test]
