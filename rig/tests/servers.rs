@@ -142,6 +142,34 @@ fn calls_are_counted_by_command() {
     assert!(server.commands_processed() >= before.2 + 3);
 }
 
+#[test]
+fn the_time_in_scripts_is_counted() {
+    let server = Redis::start();
+    server.call(&["EVAL", "for n = 1, 100000 do redis.sha1hex('') end", "0"]);
+    let counted = server.script_time();
+    assert_eq!(counted, server.time_in("eval"));
+    // Each of them takes a part of a microsecond at least.
+    assert!((Duration::from_millis(2)..SOON).contains(&counted), "{counted:?}");
+}
+
+#[test]
+fn a_command_and_the_end_of_its_connection_are_two_reads() {
+    let server = Redis::start();
+    let before = server.reads();
+    server.call(&["PING"]);
+    // The end of the first question, PING and its end, and the second question.
+    assert_eq!(server.reads(), before + 4);
+}
+
+#[test]
+fn a_key_has_a_size_while_it_is_there() {
+    let server = Redis::start();
+    server.call(&["SET", "key", &"x".repeat(1000)]);
+    let bytes = server.bytes_of("key").unwrap();
+    assert!((1000..2000).contains(&bytes), "{bytes}");
+    assert_eq!(server.bytes_of("other"), None);
+}
+
 /// The remaining life of a key in milliseconds.
 fn left(server: &Redis, key: &str) -> u64 {
     server.call(&["PTTL", key]).parse().unwrap()
