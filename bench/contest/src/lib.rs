@@ -1,5 +1,6 @@
 //! What a row asks of its contestants: the traits, and the keys, values and origin that they share.
 
+mod check;
 mod origin;
 
 use std::{
@@ -13,7 +14,10 @@ use std::{
 use futures::future::BoxFuture;
 use serde_bytes::ByteArray;
 
-pub use self::origin::Origin;
+pub use self::{
+    check::{Check, Window, Windows, subjects},
+    origin::Origin,
+};
 
 /// How many bytes a value has.
 pub const PAYLOAD: usize = 256;

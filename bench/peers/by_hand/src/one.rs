@@ -1,0 +1,49 @@
+//! The cheapest script there is: what any check by a script costs at least.
+
+use std::{fmt, sync::Arc};
+
+use contest::Check;
+use futures::future::BoxFuture;
+use redis::{Script, aio::ConnectionManager};
+use tokio::runtime::Runtime;
+
+const INCREMENT: &str = "return redis.call('INCRBY', KEYS[1], ARGV[1])";
+
+/// One process that counts the calls of each subject, and limits nothing.
+#[derive(Clone)]
+pub struct OneCommand {
+    redis: ConnectionManager,
+    script: Arc<Script>,
+}
+
+impl OneCommand {
+    /// A process over the Redis at `url`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it cannot be reached.
+    pub fn new(runtime: &Runtime, url: &str) -> Self {
+        Self { redis: crate::connect(runtime, url), script: Arc::new(Script::new(INCREMENT)) }
+    }
+}
+
+impl Check for OneCommand {
+    fn name(&self) -> &'static str {
+        "one command in a script"
+    }
+
+    fn check(&self, subject: String) -> BoxFuture<'static, bool> {
+        let Self { mut redis, script } = self.clone();
+        Box::pin(async move {
+            let mut call = script.key(format!("count:{subject}"));
+            let counted: redis::RedisResult<u64> = call.arg(1).invoke_async(&mut redis).await;
+            counted.is_ok()
+        })
+    }
+}
+
+impl fmt::Debug for OneCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OneCommand").finish_non_exhaustive()
+    }
+}
