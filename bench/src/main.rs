@@ -4,11 +4,13 @@
 //! |---|---|
 //! | a row | a file in `rows/`, and its line in `rows::ALL` |
 //! | a peer | a crate in `peers/` with one exact version, which implements traits of `contest` |
+//! | a peer in another language | a script in `peers/` with exact versions, and its line in `programs::ALL` |
 //!
 //! What a row measures is a trait in `contest`; `ours` is Forebay as a contestant; `weigh` is the program
 //! whose allocator counts.
 
 mod machine;
+mod programs;
 mod report;
 mod rounds;
 mod rows;

@@ -1,5 +1,7 @@
 //! Forebay on its memory store, as its users build it.
 
+mod denied;
+pub mod limits;
 mod shared;
 
 use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc};
@@ -9,7 +11,7 @@ use forebay::{Forebay, cache::Cache};
 use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
 
-pub use self::shared::OverRedis;
+pub use self::{denied::Denied, shared::OverRedis};
 
 const NAME: &str = "Forebay `get_or_load`";
 

@@ -1,10 +1,13 @@
 //! The rows: what is measured.
 
 mod hit;
+mod limiter;
 mod memory;
 mod outage;
 mod processes;
 mod stampede;
+
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -17,12 +20,13 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the report.
-pub(crate) const ALL: [Row; 5] = [
+pub(crate) const ALL: [Row; 6] = [
     Row { name: hit::ROW, run: hit::run },
     Row { name: memory::ROW, run: memory::run },
     Row { name: stampede::ROW, run: stampede::run },
     Row { name: processes::ROW, run: processes::run },
     Row { name: outage::ROW, run: outage::run },
+    Row { name: limiter::ROW, run: limiter::run },
 ];
 
 /// How much is measured.
@@ -31,14 +35,18 @@ pub(crate) struct Effort {
     pub(crate) rounds: u32,
     /// How often a thread reads in one round of a row on hits.
     pub(crate) reads: usize,
+    /// How long a limiter is loaded in one round.
+    pub(crate) span: Duration,
+    /// How long the windows of a limiter are filled before they are weighed.
+    pub(crate) fill: Duration,
 }
 
 impl Effort {
     pub(crate) fn full(rounds: u32) -> Self {
-        Self { rounds, reads: 500_000 }
+        Self { rounds, reads: 500_000, span: Duration::from_millis(250), fill: Duration::from_secs(22) }
     }
 
     pub(crate) fn quick() -> Self {
-        Self { rounds: 3, reads: 50_000 }
+        Self { rounds: 3, reads: 50_000, span: Duration::from_millis(30), fill: Duration::from_secs(1) }
     }
 }

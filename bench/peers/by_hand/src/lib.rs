@@ -7,7 +7,11 @@ mod window;
 use redis::{Client, aio::ConnectionManager};
 use tokio::runtime::Runtime;
 
-pub use self::{load::ByHand, one::OneCommand, window::SortedSet};
+pub use self::{
+    load::ByHand,
+    one::{ONE_COMMAND, OneCommand},
+    window::SortedSet,
+};
 
 /// A connection that its client keeps up, with the client's own settings.
 fn connect(runtime: &Runtime, url: &str) -> ConnectionManager {

@@ -45,9 +45,8 @@ async fn read(redis: &mut ConnectionManager, key: &str, origin: &Origin) -> redi
             return Ok(Payload::new(bytes));
         }
         let token = rand::rng().random::<u64>();
-        let alone = SetOptions::default()
-            .conditional_set(ExistenceCheck::NX)
-            .with_expiration(SetExpiry::PX(LOCK));
+        let alone =
+            SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(SetExpiry::PX(LOCK));
         let locked: Option<String> = redis.set_options(&lock, token, alone).await?;
         if locked.is_some() {
             let value = origin.clone().load().await;

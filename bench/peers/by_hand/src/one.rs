@@ -7,6 +7,9 @@ use futures::future::BoxFuture;
 use redis::{Script, aio::ConnectionManager};
 use tokio::runtime::Runtime;
 
+/// The name in the tables.
+pub const ONE_COMMAND: &str = "one command in a script";
+
 const INCREMENT: &str = "return redis.call('INCRBY', KEYS[1], ARGV[1])";
 
 /// One process that counts the calls of each subject, and limits nothing.
@@ -29,7 +32,7 @@ impl OneCommand {
 
 impl Check for OneCommand {
     fn name(&self) -> &'static str {
-        "one command in a script"
+        ONE_COMMAND
     }
 
     fn check(&self, subject: String) -> BoxFuture<'static, bool> {

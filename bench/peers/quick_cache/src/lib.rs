@@ -1,10 +1,14 @@
 //! quick_cache with its defaults: the map under Forebay's process memory, without deadlines.
 
+mod deadlines;
+
 use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc};
 
 use contest::{Coalesce, Hit, Hold, Origin, Payload, payload};
 use futures::future::BoxFuture;
 use quick_cache::sync::Cache;
+
+pub use self::deadlines::Deadlines;
 
 /// A cache with its default hasher.
 #[derive(Clone)]

@@ -1,0 +1,50 @@
+//! A subject that was refused, and asks again within the second.
+
+use anyhow::Result;
+use contest::Hit;
+use forebay_rig::Redis;
+use ours::Denied;
+use peer_quick_cache::Deadlines;
+
+use super::{Effort, ROW};
+use crate::{
+    rounds::{Side, play},
+    stopwatch,
+    table::Table,
+    zipf,
+};
+
+/// So few that the limiter remembers every refusal.
+const SUBJECTS: usize = 1_000;
+
+/// So few that they are over before any refusal is.
+const CHECKS: usize = 200_000;
+
+const ABOUT: &str = "\
+1,000 subjects, all of which have been refused within the second, zipf 0.99, 1 thread. A check is polled within one
+future for all, without an executor. quick_cache has the same keys with a time each.";
+
+pub(super) fn run(effort: &Effort) -> Result<Table> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let redis = Redis::start();
+    let subjects = &contest::subjects()[..SUBJECTS];
+    let order = zipf::order(SUBJECTS as u32, CHECKS, 1);
+    let ours = Denied::new(&runtime, &redis.url(), subjects);
+    let map = Deadlines::filled(subjects);
+    let nanoseconds = |side: &dyn Hit| {
+        let took = stopwatch::time(|| side.read_all(subjects, &order));
+        took.as_nanos() as f64 / order.len() as f64
+    };
+    let refused = Side::new(ours.name(), || {
+        ours.refuse_all(&runtime);
+        nanoseconds(&ours)
+    });
+    let got = Side::new(map.name(), || nanoseconds(&map));
+    let mut table = Table::new(ROW, map.name(), play(vec![refused, got], effort.rounds));
+    table.title = "A limiter's check of a subject that was just refused".into();
+    table.about = ABOUT.into();
+    table.unit = "ns per check";
+    let ratio = table.ratio(ours.name(), map.name());
+    table.bound("Forebay takes at most 3 times a plain `get` of quick_cache", ratio, ratio <= 3.0);
+    Ok(table)
+}
