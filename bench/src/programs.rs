@@ -67,7 +67,9 @@ impl Source {
         let mut child = forebay_rig::spawn(piped(command))?;
         let orders = child.stdin.take().expect("it is piped");
         let answers = BufReader::new(child.stdout.take().expect("it is piped"));
-        Ok(Program { name: self.name, child, orders, answers })
+        let mut program = Program { name: self.name, child, orders, answers };
+        program.measure(1, 1)?;
+        Ok(program)
     }
 
     fn folder(self) -> PathBuf {
@@ -86,9 +88,10 @@ impl Program {
         writeln!(self.orders, "{tasks} {checks}")?;
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
+        ensure!(!line.is_empty(), "the program ends");
         let answer: Answer =
-            serde_json::from_str(&line).with_context(|| format!("{} answers {line:?}", self.name))?;
-        ensure!(answer.admitted == checks, "{} refuses some of {checks}", self.name);
+            serde_json::from_str(&line).with_context(|| format!("the program answers {line:?}"))?;
+        ensure!(answer.admitted == checks, "the program refuses some of {checks}");
         Ok(answer.per_second)
     }
 }
