@@ -64,7 +64,8 @@ impl Source {
         for window in windows.each() {
             command.args([window.span.as_secs().to_string(), window.limit.to_string()]);
         }
-        let mut child = forebay_rig::spawn(piped(command))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = forebay_rig::spawn(command)?;
         let orders = child.stdin.take().expect("it is piped");
         let answers = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut program = Program { name: self.name, child, orders, answers };
@@ -75,11 +76,6 @@ impl Source {
     fn folder(self) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(self.folder)
     }
-}
-
-fn piped(mut command: std::process::Command) -> std::process::Command {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    command
 }
 
 impl Program {
