@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, RwLock};
 
-use super::{Inner, Limiter, home::Home, mode::Mode, policy::Policy, tiers::Tiers};
+use super::{Limiter, home::Home, inner::Inner, mode::Mode, policy::Policy, tiers::Tiers};
 use crate::{
     error::{Error, ErrorKind},
     key::Name,
@@ -92,6 +92,7 @@ impl Builder {
             mode: self.mode,
             lowest: self.lowest,
             policy: RwLock::new(Arc::new(policy)),
+            version: Default::default(),
             denials: self.home.denials(),
             tasks: context.tasks.clone(),
             observe: context.observe.clone(),

@@ -7,15 +7,18 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use quick_cache::{UnitWeighter, sync::Cache};
 
-use super::{decision::Decision, policy::Tier, quota::Quota};
+use super::{decision::Decision, quota::Quota};
 use crate::{
     clock::{Clock, Moment, TICK},
     hash::Seed,
-    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
 };
 
 /// How long a refusal is believed at most: another process may have freed something, and its word been lost.
 const LONGEST: Duration = Duration::from_secs(1);
+
+/// How long before that somebody asks again, so that not all do in one instant.
+const ASKING: Duration = Duration::from_millis(200);
 
 /// How many subjects are remembered.
 const SUBJECTS: usize = 10_000;
@@ -30,12 +33,17 @@ pub(crate) struct Denials {
 
 #[derive(Debug)]
 struct Denial {
-    tier: Arc<Tier>,
+    /// The name of the tier that was asked for.
+    tier: Box<str>,
+    version: u64,
     cost: u64,
     quota: Quota,
     told: Moment,
     wait: Duration,
+    /// When somebody is to ask the store again, and until when the others need not.
     until: Moment,
+    others_until: Moment,
+    asks: AtomicBool,
 }
 
 /// When a question was asked.
@@ -52,12 +60,13 @@ impl Denials {
         Self { clock, refused, forgotten: AtomicU64::new(0) }
     }
 
-    /// The refusal that still holds for this cost, or a larger one.
-    pub(super) fn find(&self, subject: &str, tier: &Arc<Tier>, cost: u64) -> Option<Decision> {
+    /// The refusal that still holds for this cost, or a larger one, in the tier of this name as of a version of the
+    /// tiers.
+    pub(super) fn find(&self, subject: &str, tier: (&str, u64), cost: u64) -> Option<Decision> {
         let denial = self.refused.get(subject)?;
         let now = self.clock.coarse();
-        let holds = now < denial.until && cost >= denial.cost && Arc::ptr_eq(tier, &denial.tier);
-        holds.then(|| denial.again(now, cost))
+        let holds = denial.version == tier.1 && *denial.tier == *tier.0 && denial.covers(cost);
+        (holds && denial.is_believed(now)).then(|| denial.again(now, cost))
     }
 
     /// To be called before the store is asked.
@@ -69,16 +78,25 @@ impl Denials {
     pub(super) fn remember(
         &self,
         subject: &str,
-        tier: &Arc<Tier>,
+        tier: (&str, u64),
         cost: u64,
         asked: Asked,
         refusal: &Decision,
     ) {
         let Decision::Denied { quota, retry_after: wait } = refusal else { return };
         // The coarse clock may lag: whoever comes when told to is not to be refused from memory.
-        let Some(life) = (*wait).min(LONGEST).checked_sub(TICK) else { return };
-        let (told, until) = (self.clock.now(), asked.at.after(life));
-        let denial = Denial { tier: tier.clone(), cost, quota: quota.clone(), told, wait: *wait, until };
+        let Some(life) = wait.checked_sub(TICK) else { return };
+        let denial = Denial {
+            tier: tier.0.into(),
+            version: tier.1,
+            cost,
+            quota: quota.clone(),
+            told: self.clock.now(),
+            wait: *wait,
+            until: asked.at.after(life.min(LONGEST - ASKING)),
+            others_until: asked.at.after(life.min(LONGEST)),
+            asks: AtomicBool::new(false),
+        };
         self.refused.insert(subject.into(), Arc::new(denial));
         if self.forgotten.load(SeqCst) != asked.forgotten {
             self.refused.remove(subject);
@@ -99,6 +117,16 @@ impl Denials {
 }
 
 impl Denial {
+    /// A cost above every limit has an answer of its own.
+    fn covers(&self, cost: u64) -> bool {
+        cost == self.cost || (cost > self.cost && cost <= self.quota.applied().most_at_once())
+    }
+
+    /// Whether the store need not be asked: when it is to be, one asks and the others still believe.
+    fn is_believed(&self, now: Moment) -> bool {
+        now < self.until || (now < self.others_until && self.asks.swap(true, SeqCst))
+    }
+
     /// When a larger cost would fit is not known: it is told to come when its windows are empty.
     fn again(&self, now: Moment, cost: u64) -> Decision {
         let quota = self.quota.aged(now.since(self.told));

@@ -7,10 +7,10 @@ use std::{
 };
 
 use super::{
-    Inner,
     backend::Backend,
     builder::OnOutage,
     denials::Denials,
+    inner::Inner,
     memory::{Counts, MemoryBackend},
     mode::Mode,
     outage::{Local, Open},

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::PoisonError, time::Duration};
 
 use futures::stream::{self, StreamExt};
 
-use super::{Inner, backend::Ask, home::Home};
+use super::{backend::Ask, home::Home, inner::Inner};
 use crate::{
     error::{Error, ErrorKind},
     key::Keys,

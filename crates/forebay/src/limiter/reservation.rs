@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::{
-    Inner,
     backend::{Hold, Settlement},
     decision::Decision,
+    inner::Inner,
     policy::Tier,
     quota::Quota,
 };
@@ -54,7 +54,8 @@ impl Reservation {
         }
         if *reserved == 0 {
             // Nothing is held that could be corrected: what was used is taken as far as it fits.
-            drop(self.limiter.decide(&self.subject, tier, actual, true).await);
+            let cost = actual.min(tier.most_at_once());
+            drop(self.limiter.ask(&self.subject, tier, cost, true).await);
             return Ok(());
         }
         // More than any limit, and exact in a script.

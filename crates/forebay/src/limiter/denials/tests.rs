@@ -2,10 +2,13 @@ use super::*;
 use crate::{
     clock::Manual,
     key::Name,
-    limiter::{quota::Usage, window::Window},
+    limiter::{policy::Tier, quota::Usage, window::Window},
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
+
+/// A tier's name, and the version of the tiers.
+const FREE: (&str, u64) = ("free", 0);
 
 fn tier(limit: u64) -> Arc<Tier> {
     let (policy, name) = (Name::new("api").unwrap(), Name::new("free").unwrap());
@@ -33,32 +36,37 @@ fn wait(decision: Option<Decision>) -> Option<Duration> {
 fn a_refusal_is_believed_until_its_instant() {
     let ((denials, time), tier) = (denials(), tier(10));
     let span = Duration::from_millis(300);
-    denials.remember("a", &tier, 1, denials.ask(), &refusal(&tier, 10, span));
+    denials.remember("a", FREE, 1, denials.ask(), &refusal(&tier, 10, span));
     time.advance(span - TICK - Duration::from_millis(1));
-    assert_eq!(wait(denials.find("a", &tier, 1)), Some(TICK + Duration::from_millis(1)));
+    assert_eq!(wait(denials.find("a", FREE, 1)), Some(TICK + Duration::from_millis(1)));
     time.advance(Duration::from_millis(1));
-    assert!(denials.find("a", &tier, 1).is_none());
+    assert!(denials.find("a", FREE, 1).is_none());
 }
 
 #[test]
-fn no_refusal_is_believed_for_more_than_a_second() {
+fn no_refusal_is_believed_for_more_than_a_second_and_towards_its_end_one_caller_asks_again() {
     let ((denials, time), tier) = (denials(), tier(10));
-    denials.remember("a", &tier, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
-    time.advance(Duration::from_millis(900));
-    assert_eq!(wait(denials.find("a", &tier, 1)), Some(MINUTE - Duration::from_millis(900)));
-    time.advance(Duration::from_millis(100));
-    assert!(denials.find("a", &tier, 1).is_none());
+    denials.remember("a", FREE, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
+    time.advance(LONGEST - ASKING - Duration::from_millis(1));
+    assert_eq!(wait(denials.find("a", FREE, 1)), Some(MINUTE - Duration::from_millis(799)));
+    time.advance(Duration::from_millis(1));
+    assert!(denials.find("a", FREE, 1).is_none());
+    assert!(denials.find("a", FREE, 1).is_some());
+    time.advance(ASKING);
+    assert!(denials.find("a", FREE, 1).is_none());
 }
 
 #[test]
 fn only_the_same_cost_or_a_larger_one_of_the_same_tier_is_refused() {
     let ((denials, _time), tier) = (denials(), tier(10));
-    denials.remember("a", &tier, 3, denials.ask(), &refusal(&tier, 8, Duration::from_secs(1)));
-    assert!(denials.find("a", &tier, 2).is_none());
-    assert!(denials.find("b", &tier, 3).is_none());
-    assert!(denials.find("a", &self::tier(10), 3).is_none(), "the tiers were replaced");
-    assert_eq!(wait(denials.find("a", &tier, 3)), Some(Duration::from_secs(1)));
-    assert_eq!(wait(denials.find("a", &tier, 4)), Some(MINUTE), "until its window is empty");
+    denials.remember("a", FREE, 3, denials.ask(), &refusal(&tier, 8, Duration::from_secs(1)));
+    assert!(denials.find("a", FREE, 2).is_none());
+    assert!(denials.find("b", FREE, 3).is_none());
+    assert!(denials.find("a", ("free", 1), 3).is_none(), "the tiers were replaced");
+    assert!(denials.find("a", ("pro", 0), 3).is_none());
+    assert!(denials.find("a", FREE, 11).is_none(), "it never fits");
+    assert_eq!(wait(denials.find("a", FREE, 3)), Some(Duration::from_secs(1)));
+    assert_eq!(wait(denials.find("a", FREE, 4)), Some(MINUTE), "until its window is empty");
 }
 
 #[test]
@@ -67,8 +75,8 @@ fn what_was_freed_while_the_store_was_asked_is_not_refused() {
     for forget in [|denials: &Denials| denials.forget("a"), |denials: &Denials| denials.clear()] {
         let asked = denials.ask();
         forget(&denials);
-        denials.remember("a", &tier, 1, asked, &refusal(&tier, 10, MINUTE));
-        assert!(denials.find("a", &tier, 1).is_none());
+        denials.remember("a", FREE, 1, asked, &refusal(&tier, 10, MINUTE));
+        assert!(denials.find("a", FREE, 1).is_none());
     }
 }
 
@@ -76,20 +84,20 @@ fn what_was_freed_while_the_store_was_asked_is_not_refused() {
 fn what_was_freed_is_forgotten() {
     let ((denials, _time), tier) = (denials(), tier(10));
     for subject in ["a", "b"] {
-        denials.remember(subject, &tier, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
+        denials.remember(subject, FREE, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
     }
     denials.forget("a");
-    assert!(denials.find("a", &tier, 1).is_none());
-    assert!(denials.find("b", &tier, 1).is_some());
+    assert!(denials.find("a", FREE, 1).is_none());
+    assert!(denials.find("b", FREE, 1).is_some());
     denials.clear();
-    assert!(denials.find("b", &tier, 1).is_none());
+    assert!(denials.find("b", FREE, 1).is_none());
 }
 
 #[test]
 fn no_more_subjects_are_remembered_than_there_is_room_for() {
     let ((denials, _time), tier) = (denials(), tier(10));
     for subject in 0..2 * SUBJECTS {
-        denials.remember(&subject.to_string(), &tier, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
+        denials.remember(&subject.to_string(), FREE, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
     }
     assert!(denials.refused.len() <= SUBJECTS);
 }

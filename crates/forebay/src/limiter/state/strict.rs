@@ -54,7 +54,7 @@ impl Cells for Strict {
                 return Self::left(window.millis(), age, back as u64);
             }
         }
-        unreachable!("a cost that fits at all fits into an empty window")
+        self.rest(window, age)
     }
 
     fn rest(&self, window: &Window, age: u64) -> u64 {

@@ -1,0 +1,210 @@
+//! A limiter without its surface: which tier decides, what is remembered, what is recorded.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
+    time::Duration,
+};
+
+use super::{
+    backend::{Ask, Backend, Hold, Settlement, Verdict},
+    decision::Decision,
+    denials::Denials,
+    mode::Mode,
+    policy::{Policy, Tier},
+    quota::Quota,
+    reservation::{Reservation, Reserved},
+};
+use crate::{
+    error::{Error, ErrorKind},
+    key::Name,
+    observe::{CheckOutcome, Event, Observe},
+    tasks::Tasks,
+};
+
+/// When to ask again while the store cannot be asked.
+const RETRY: Duration = Duration::from_secs(1);
+
+pub(super) struct Inner {
+    pub(super) name: Name,
+    pub(super) mode: Mode,
+    pub(super) lowest: String,
+    pub(super) policy: RwLock<Arc<Policy>>,
+    /// How often the tiers were replaced: counted after, and read before.
+    pub(super) version: AtomicU64,
+    pub(super) backend: Arc<dyn Backend>,
+    pub(super) denials: Option<Denials>,
+    pub(super) tasks: Tasks,
+    pub(super) observe: Arc<dyn Observe>,
+    /// Whether it was said that somebody's tier is unknown.
+    pub(super) warned: AtomicBool,
+}
+
+impl Inner {
+    /// The tier of this name; the lowest for one that is unknown.
+    pub(super) fn tier(&self, name: &str) -> Arc<Tier> {
+        let policy = self.policy.read().unwrap_or_else(PoisonError::into_inner);
+        match policy.tier(name) {
+            Ok(tier) => tier.clone(),
+            Err(lowest) => {
+                if !self.warned.swap(true, Relaxed) {
+                    let (policy, tier) = (self.name.as_str(), &lowest.name);
+                    tracing::warn!(policy, unknown = name, %tier, "a caller of an unknown tier counts as the lowest");
+                }
+                lowest.clone()
+            }
+        }
+    }
+
+    /// Puts other tiers in force.
+    pub(super) fn replace(&self, policy: Policy) {
+        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
+        self.version.fetch_add(1, SeqCst);
+    }
+
+    /// Decides about a cost in the tier called `tier`, and takes it. A refusal that is remembered costs no more than
+    /// a look into memory.
+    pub(super) async fn check(&self, subject: &str, tier: &str, cost: u64) -> (Decision, Hold) {
+        let version = self.version.load(SeqCst);
+        if let Some(decision) = self.remembered(subject, tier, version, cost) {
+            return (decision, Hold::Nowhere);
+        }
+        let applied = self.tier(tier);
+        if let Some(decision) = applied.foregone(cost) {
+            return (self.told(&applied, decision), Hold::Nowhere);
+        }
+        let asked = self.denials.as_ref().map(Denials::ask);
+        let (decision, hold, by_store) = self.ask(subject, &applied, cost, cost > 0).await;
+        if let (Some(denials), Some(asked), true) = (&self.denials, asked, by_store) {
+            denials.remember(subject, (tier, version), cost, asked, &decision);
+        }
+        (decision, hold)
+    }
+
+    /// Tells what a check of 1 would say.
+    pub(super) async fn look(&self, subject: &str, tier: &Arc<Tier>) -> Decision {
+        match tier.foregone(1) {
+            Some(decision) => self.told(tier, decision),
+            None => self.ask(subject, tier, 1, false).await.0,
+        }
+    }
+
+    /// Takes a cost out of the windows of all the tiers.
+    pub(super) async fn reserve(self: &Arc<Self>, subject: &str, tiers: &[&str], cost: u64) -> Reserved {
+        let (decision, hold) = match tiers {
+            [tier] => self.check(subject, tier, cost).await,
+            tiers => self.check_several(subject, tiers, cost).await,
+        };
+        let Decision::Allowed(quota) = decision else { return Reserved::Refused(decision) };
+        let tier = quota.applied().clone();
+        let reserved = cost.min(tier.most_at_once());
+        let (limiter, subject) = (self.clone(), subject.into());
+        Reserved::Held(Reservation { limiter, subject, tier, quota, hold, reserved })
+    }
+
+    async fn check_several(&self, subject: &str, tiers: &[&str], cost: u64) -> (Decision, Hold) {
+        let tiers = tiers.iter().map(|tier| self.tier(tier));
+        let Some(tier) = tiers.reduce(|all, tier| Arc::new(all.and(&tier))) else {
+            return (Decision::Allowed(Quota::whole(self.tier(&self.lowest))), Hold::Nowhere);
+        };
+        if let Some(decision) = tier.foregone(cost) {
+            return (self.told(&tier, decision), Hold::Nowhere);
+        }
+        let (decision, hold, _) = self.ask(subject, &tier, cost, cost > 0).await;
+        (decision, hold)
+    }
+
+    /// Asks the store; whether it was that which decided comes last.
+    pub(super) async fn ask(
+        &self,
+        subject: &str,
+        tier: &Arc<Tier>,
+        cost: u64,
+        take: bool,
+    ) -> (Decision, Hold, bool) {
+        let Ok(verdict) = self.backend.check(subject, Ask { tier, cost, take }).await else {
+            let decision = Decision::Unavailable { retry_after: RETRY };
+            return (self.told(tier, decision), Hold::Nowhere, false);
+        };
+        if verdict.unreadable {
+            self.observe.record(Event::UnreadableLimit { policy: self.name.as_str() });
+        }
+        let by_store = verdict.applied.is_none();
+        let (decision, hold) = decided(tier, cost, verdict);
+        (self.told(tier, decision), hold, by_store)
+    }
+
+    fn remembered(&self, subject: &str, tier: &str, version: u64, cost: u64) -> Option<Decision> {
+        let decision = self.denials.as_ref()?.find(subject, (tier, version), cost)?;
+        let tier = decision.quota().map_or(tier, Quota::tier);
+        self.record(tier, CheckOutcome::Remembered);
+        Some(decision)
+    }
+
+    fn told(&self, tier: &Tier, decision: Decision) -> Decision {
+        let outcome = match decision {
+            Decision::Allowed(_) => CheckOutcome::Allowed,
+            Decision::Denied { .. } => CheckOutcome::Denied,
+            Decision::NeverFits { .. } => CheckOutcome::NeverFits,
+            Decision::Unavailable { .. } => CheckOutcome::Unavailable,
+        };
+        self.record(tier.name.as_str(), outcome);
+        decision
+    }
+
+    fn record(&self, tier: &str, outcome: CheckOutcome) {
+        self.observe.record(Event::Checked { policy: self.name.as_str(), tier, outcome });
+    }
+
+    pub(super) async fn settle(&self, subject: &str, settlement: Settlement<'_>) -> Result<(), Error> {
+        let frees = settlement.actual < settlement.reserved;
+        let settled = self.backend.settle(subject, settlement).await;
+        if frees {
+            self.forget(subject);
+        }
+        settled.map_err(|_| unavailable())
+    }
+
+    /// Forgets the refusals of a subject.
+    pub(super) fn forget(&self, subject: &str) {
+        if let Some(denials) = &self.denials {
+            denials.forget(subject);
+        }
+    }
+
+    /// Forgets all refusals.
+    pub(super) fn forget_all(&self) {
+        if let Some(denials) = &self.denials {
+            denials.clear();
+        }
+    }
+}
+
+/// What a verdict means for the caller.
+fn decided(tier: &Arc<Tier>, cost: u64, verdict: Verdict) -> (Decision, Hold) {
+    let Verdict { fits, wait, usage, hold, applied, .. } = verdict;
+    let quota = Quota::new(applied.unwrap_or_else(|| tier.clone()), usage, if fits { 0 } else { cost });
+    match fits {
+        true => (Decision::Allowed(quota), hold),
+        false => (Decision::Denied { quota, retry_after: wait.max(Duration::from_millis(1)) }, hold),
+    }
+}
+
+pub(super) fn unavailable() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store cannot be asked; whether it was done is not known")
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Limiter")
+            .field("policy", &self.name)
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}
