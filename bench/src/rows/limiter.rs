@@ -27,7 +27,7 @@ Tasks that check as fast as they can, one check each at a time, round-robin over
 admitted: 1,000,000 a minute, and 100,000,000 an hour as the second window; Forebay's `log` ends at 10,000. One process
 with its client's own settings over one Redis. With two windows, tower-rate-tier, trypema, `limits` and the sorted set
 make two checks, one after the other, and `rate-limiter-flexible` two at once; only Forebay takes from both or from none.
-`rate-limiter-flexible` has fixed windows; one command in a script counts, and limits nothing.
+`rate-limiter-flexible` has fixed windows; one command in a script sets a value with its expiry, and limits nothing.
 limitador 0.14 does not build without its store on disk.";
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {

@@ -1,4 +1,4 @@
-//! The cheapest script there is: what any check by a script costs at least.
+//! The cheapest script that keeps something for a while: what any check by a script costs at least.
 
 use std::{fmt, sync::Arc};
 
@@ -10,9 +10,9 @@ use tokio::runtime::Runtime;
 /// The name in the tables.
 pub const ONE_COMMAND: &str = "one command in a script";
 
-const INCREMENT: &str = "return redis.call('INCRBY', KEYS[1], ARGV[1])";
+const KEEP: &str = "return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])";
 
-/// One process that counts the calls of each subject, and limits nothing.
+/// One process that keeps something for each subject, and limits nothing.
 #[derive(Clone)]
 pub struct OneCommand {
     redis: ConnectionManager,
@@ -26,7 +26,7 @@ impl OneCommand {
     ///
     /// Panics if it cannot be reached.
     pub fn new(runtime: &Runtime, url: &str) -> Self {
-        Self { redis: crate::connect(runtime, url), script: Arc::new(Script::new(INCREMENT)) }
+        Self { redis: crate::connect(runtime, url), script: Arc::new(Script::new(KEEP)) }
     }
 }
 
@@ -38,9 +38,9 @@ impl Check for OneCommand {
     fn check(&self, subject: String) -> BoxFuture<'static, bool> {
         let Self { mut redis, script } = self.clone();
         Box::pin(async move {
-            let mut call = script.key(format!("count:{subject}"));
-            let counted: redis::RedisResult<u64> = call.arg(1).invoke_async(&mut redis).await;
-            counted.is_ok()
+            let mut call = script.key(format!("keep:{subject}"));
+            let kept: redis::RedisResult<()> = call.arg(1).arg(60_000).invoke_async(&mut redis).await;
+            kept.is_ok()
         })
     }
 }
