@@ -8,7 +8,8 @@ use redis::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::Clock;
+use super::courier::Courier;
+use crate::{clock::Clock, tasks::Tasks};
 
 /// How long connecting may take, handshake included. Nobody's call waits for as long.
 pub(super) const CONNECT: Duration = Duration::from_millis(500);
@@ -16,7 +17,8 @@ pub(super) const CONNECT: Duration = Duration::from_millis(500);
 /// A connection that has shown that the node can be used.
 #[derive(Clone)]
 pub(super) struct Link {
-    pub(super) connection: MultiplexedConnection,
+    connection: MultiplexedConnection,
+    pub(super) courier: Courier,
     /// What names the server's run; nothing where the user may not ask for it.
     pub(super) run: Option<String>,
     pub(super) lost: CancellationToken,
@@ -28,7 +30,12 @@ impl Link {
     /// # Errors
     ///
     /// Why the node cannot be used, without its address.
-    pub(super) async fn open(info: &ConnectionInfo, clock: &Clock, budget: Duration) -> Result<Self, String> {
+    pub(super) async fn open(
+        info: &ConnectionInfo,
+        clock: &Clock,
+        tasks: &Tasks,
+        budget: Duration,
+    ) -> Result<Self, String> {
         let lost = CancellationToken::new();
         let disconnected = lost.clone();
         let told = move |push: PushInfo| {
@@ -45,7 +52,10 @@ impl Link {
             let ping = cmd("PING");
             let mut pinged = connection.clone();
             match clock.timeout(budget, pinged.send_packed_command(&ping)).await {
-                Some(Ok(_)) => Ok(Self { connection, run, lost }),
+                Some(Ok(_)) => {
+                    let courier = Courier::start(connection.clone(), tasks);
+                    Ok(Self { connection, courier, run, lost })
+                }
                 Some(Err(error)) => Err(reason(&error)),
                 None => Err("it answers too slowly".to_owned()),
             }

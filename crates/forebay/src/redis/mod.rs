@@ -12,6 +12,7 @@
 mod address;
 mod breaker;
 mod cluster;
+mod courier;
 mod journal;
 mod lane;
 mod link;

@@ -188,11 +188,11 @@ impl Node {
         if road == Road::Large && *self.run.lock() != Some(link.run.clone()) {
             return Err(Trouble::NotSent);
         }
-        match request.send(&link.connection, role).await {
+        match request.send(&link.courier, role).await {
             // The server may have closed a connection that nobody used.
             Err(Trouble::Lost) if request.is_idempotent() => {
                 let link = lane.link(Some(&link)).await.ok_or(Trouble::Lost)?;
-                request.send(&link.connection, role).await
+                request.send(&link.courier, role).await
             }
             answer => answer,
         }

@@ -1,8 +1,9 @@
 //! What Redis is asked, as commands on the wire.
 
-use redis::{Cmd, Pipeline, RedisError, Value, aio::MultiplexedConnection, cmd};
+use redis::{Cmd, Value, cmd};
 
 use super::{
+    courier::Courier,
     reply::{Reply, Trouble},
     script::Script,
 };
@@ -51,40 +52,22 @@ impl Request<'_> {
         matches!(self, Self::Read(_) | Self::Scan { .. })
     }
 
-    /// Asks on `connection`; a script that the server does not know is sent in full.
-    pub(super) async fn send(
-        &self,
-        connection: &MultiplexedConnection,
-        role: Role,
-    ) -> Result<Reply, Trouble> {
-        match self.send_as(connection, role, Form::Hash).await {
-            Err(Trouble::NoScript) => self.send_as(connection, role, Form::Text).await,
+    /// Asks through `courier`; a script that the server does not know is sent in full.
+    pub(super) async fn send(&self, courier: &Courier, role: Role) -> Result<Reply, Trouble> {
+        match self.send_as(courier, role, Form::Hash).await {
+            Err(Trouble::NoScript) => self.send_as(courier, role, Form::Text).await,
             answer => answer,
         }
     }
 
-    async fn send_as(
-        &self,
-        connection: &MultiplexedConnection,
-        role: Role,
-        form: Form,
-    ) -> Result<Reply, Trouble> {
-        let mut connection = connection.clone();
-        let trouble = |error: RedisError| Trouble::of(&error);
-        if let (Role::Owner, Some(command)) = (role, self.single(form)) {
-            return plain(connection.send_packed_command(&command).await.map_err(trouble)?);
-        }
-        let mut pipeline = Pipeline::new();
-        pipeline.ignore_errors();
-        for command in self.single(form).map_or_else(|| self.pair(), |command| vec![command]) {
-            // It holds for the next command only.
-            if role == Role::Heir {
-                pipeline.add_command(cmd("ASKING"));
-            }
-            pipeline.add_command(command);
-        }
-        let answers = connection.send_packed_commands(&pipeline, 0, pipeline.len()).await.map_err(trouble)?;
+    async fn send_as(&self, courier: &Courier, role: Role, form: Form) -> Result<Reply, Trouble> {
+        let mut commands = self.single(form).map_or_else(|| self.pair(), |command| vec![command]);
+        // It holds for the next command only.
         let every = if role == Role::Heir { 2 } else { 1 };
+        if role == Role::Heir {
+            commands = commands.into_iter().flat_map(|command| [cmd("ASKING"), command]).collect();
+        }
+        let answers = courier.ask(commands).await?;
         let mut answers: Vec<Value> = answers.into_iter().skip(every - 1).step_by(every).collect();
         match (answers.pop(), answers.pop()) {
             (Some(only), None) => plain(only),

@@ -36,7 +36,7 @@ impl Node {
     pub(super) async fn supervise(self: Arc<Self>) {
         let mut pause = FIRST_PAUSE;
         loop {
-            match Link::open(&self.info, &self.tools.clock, self.tools.budget).await {
+            match Link::open(&self.info, &self.tools.clock, &self.tools.tasks, self.tools.budget).await {
                 Ok(link) => {
                     pause = FIRST_PAUSE;
                     self.take_up(Arc::new(link)).await;
@@ -126,7 +126,7 @@ impl Node {
     pub(super) async fn keep(self: Arc<Self>, lane: Arc<Lane>) {
         let mut pause = FIRST_PAUSE;
         loop {
-            match Link::open(&self.info, &self.tools.clock, CONNECT).await {
+            match Link::open(&self.info, &self.tools.clock, &self.tools.tasks, CONNECT).await {
                 Ok(link) => {
                     pause = FIRST_PAUSE;
                     let link = Arc::new(link);

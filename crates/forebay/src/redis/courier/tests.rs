@@ -1,0 +1,91 @@
+use forebay_rig::Redis;
+use futures::{FutureExt, future::join_all};
+use redis::{Client, cmd};
+use tokio::runtime::Handle;
+
+use super::*;
+
+async fn courier(server: &Redis) -> Courier {
+    let client = Client::open(server.url()).unwrap();
+    let connection = client.get_multiplexed_async_connection().await.unwrap();
+    Courier::start(connection, &Tasks::on(Handle::current()))
+}
+
+fn echo(text: &str) -> Cmd {
+    cmd("ECHO").arg(text).take()
+}
+
+fn said(answers: Result<Vec<Value>, Trouble>) -> Vec<String> {
+    let text = |answer| match answer {
+        Value::BulkString(bytes) => String::from_utf8(bytes).unwrap(),
+        other => format!("{other:?}"),
+    };
+    answers.unwrap().into_iter().map(text).collect()
+}
+
+#[tokio::test]
+async fn everybody_gets_the_answers_to_what_he_asked() {
+    let server = Redis::start();
+    let courier = courier(&server).await;
+    let asked = (0..500).map(|n| courier.ask(vec![echo(&n.to_string()), echo(&format!("{n} too"))]));
+    for (n, answers) in join_all(asked).await.into_iter().enumerate() {
+        assert_eq!(said(answers), [n.to_string(), format!("{n} too")]);
+    }
+}
+
+#[tokio::test]
+async fn callers_that_come_together_share_a_write() {
+    let server = Redis::start();
+    let courier = courier(&server).await;
+    said(courier.ask(vec![echo("first")]).await);
+    let before = server.reads();
+    let asked = (0..100).map(|n| {
+        let courier = courier.clone();
+        tokio::spawn(async move { courier.ask(vec![echo(&n.to_string())]).await })
+    });
+    for (n, answers) in join_all(asked.collect::<Vec<_>>()).await.into_iter().enumerate() {
+        assert_eq!(said(answers.unwrap()), [n.to_string()]);
+    }
+    let reads = server.reads() - before;
+    assert!(reads < 20, "{reads} reads for 100 commands");
+}
+
+#[tokio::test]
+async fn an_error_is_that_of_its_caller_alone() {
+    let server = Redis::start();
+    let courier = courier(&server).await;
+    let (wrong, right) = futures::join!(courier.ask(vec![cmd("NONSENSE")]), courier.ask(vec![echo("well")]));
+    assert!(matches!(wrong.unwrap().as_slice(), [Value::ServerError(_)]));
+    assert_eq!(said(right), ["well"]);
+}
+
+#[tokio::test]
+async fn what_nobody_waits_for_any_more_is_not_sent() {
+    let server = Redis::start();
+    let courier = courier(&server).await;
+    let set = cmd("SET").arg("key").arg("value").take();
+    assert!(courier.ask(vec![set]).now_or_never().is_none());
+    said(courier.ask(vec![echo("later")]).await);
+    assert_eq!(server.call(&["EXISTS", "key"]), "0");
+}
+
+#[tokio::test]
+async fn a_connection_without_answers_ends_with_its_callers() {
+    let server = Redis::start();
+    let courier = courier(&server).await;
+    server.pause();
+    let weak = Arc::downgrade(&courier.waiting);
+    let asked = tokio::spawn({
+        let courier = courier.clone();
+        async move { courier.ask(vec![echo("nobody")]).await }
+    });
+    while courier.waiting.load(Relaxed) == 0 {
+        yield_now().await;
+    }
+    asked.abort();
+    drop(courier);
+    while weak.strong_count() > 0 {
+        yield_now().await;
+    }
+    server.resume();
+}
