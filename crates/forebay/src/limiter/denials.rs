@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use quick_cache::{UnitWeighter, sync::Cache};
 
@@ -26,18 +26,18 @@ const SUBJECTS: usize = 10_000;
 /// The latest refusals of one policy, by subject.
 pub(crate) struct Denials {
     clock: Clock,
-    refused: Cache<Box<str>, Arc<Denial>, UnitWeighter, Seed>,
+    refused: Cache<Box<str>, Quota, UnitWeighter, Seed>,
     /// How often something was forgotten: what was asked before then may not hold any more.
     forgotten: AtomicU64,
 }
 
+/// To what a refusal applies, and until when.
 #[derive(Debug)]
-struct Denial {
+pub(super) struct Refusal {
     /// The name of the tier that was asked for.
     tier: Box<str>,
     version: u64,
     cost: u64,
-    quota: Quota,
     told: Moment,
     wait: Duration,
     /// When somebody is to ask the store again, and until when the others need not.
@@ -63,10 +63,14 @@ impl Denials {
     /// The refusal that still holds for this cost, or a larger one, in the tier of this name as of a version of the
     /// tiers.
     pub(super) fn find(&self, subject: &str, tier: (&str, u64), cost: u64) -> Option<Decision> {
-        let denial = self.refused.get(subject)?;
-        let now = self.clock.coarse();
-        let holds = denial.version == tier.1 && *denial.tier == *tier.0 && denial.covers(cost);
-        (holds && denial.is_believed(now)).then(|| denial.again(now, cost))
+        let quota = self.refused.get(subject)?;
+        let (refusal, now) = (quota.refusal().get()?, self.clock.coarse());
+        let holds = refusal.version == tier.1 && *refusal.tier == *tier.0 && refusal.covers(cost, &quota);
+        if !holds || !refusal.is_believed(now) {
+            return None;
+        }
+        let (age, retry_after) = (now.since(refusal.told), refusal.wait(now, cost, &quota));
+        Some(Decision::Denied { quota: quota.aged(age), retry_after })
     }
 
     /// To be called before the store is asked.
@@ -81,23 +85,24 @@ impl Denials {
         tier: (&str, u64),
         cost: u64,
         asked: Asked,
-        refusal: &Decision,
+        decision: &Decision,
     ) {
-        let Decision::Denied { quota, retry_after: wait } = refusal else { return };
+        let Decision::Denied { quota, retry_after: wait } = decision else { return };
         // The coarse clock may lag: whoever comes when told to is not to be refused from memory.
         let Some(life) = wait.checked_sub(TICK) else { return };
-        let denial = Denial {
+        let refusal = Refusal {
             tier: tier.0.into(),
             version: tier.1,
             cost,
-            quota: quota.clone(),
             told: self.clock.now(),
             wait: *wait,
             until: asked.at.after(life.min(LONGEST - ASKING)),
             others_until: asked.at.after(life.min(LONGEST)),
             asks: AtomicBool::new(false),
         };
-        self.refused.insert(subject.into(), Arc::new(denial));
+        if quota.refusal().set(refusal).is_ok() {
+            self.refused.insert(subject.into(), quota.clone());
+        }
         if self.forgotten.load(SeqCst) != asked.forgotten {
             self.refused.remove(subject);
         }
@@ -116,10 +121,10 @@ impl Denials {
     }
 }
 
-impl Denial {
+impl Refusal {
     /// A cost above every limit has an answer of its own.
-    fn covers(&self, cost: u64) -> bool {
-        cost == self.cost || (cost > self.cost && cost <= self.quota.applied().most_at_once())
+    fn covers(&self, cost: u64, quota: &Quota) -> bool {
+        cost == self.cost || (cost > self.cost && cost <= quota.applied().most_at_once())
     }
 
     /// Whether the store need not be asked: when it is to be, one asks and the others still believe.
@@ -128,15 +133,14 @@ impl Denial {
     }
 
     /// When a larger cost would fit is not known: it is told to come when its windows are empty.
-    fn again(&self, now: Moment, cost: u64) -> Decision {
-        let quota = self.quota.aged(now.since(self.told));
-        let wait = self.told.after(self.wait).since(now);
-        let empty = || {
-            quota.windows().filter(|window| window.remaining < cost).map(|window| window.reset_after).max()
-        };
-        let retry_after =
-            if cost == self.cost { wait } else { empty().map_or(wait, |empty| empty.max(wait)) };
-        Decision::Denied { quota, retry_after: retry_after.max(Duration::from_millis(1)) }
+    fn wait(&self, now: Moment, cost: u64, quota: &Quota) -> Duration {
+        let own = self.told.after(self.wait).since(now).max(Duration::from_millis(1));
+        if cost == self.cost {
+            return own;
+        }
+        let full = quota.windows().filter(|window| window.remaining < cost);
+        let empty = full.map(|window| self.told.after(window.reset_after).since(now)).max();
+        empty.map_or(own, |empty| empty.max(own))
     }
 }
 

@@ -1,8 +1,12 @@
 //! What a subject has left.
 
-use std::{cmp::Reverse, sync::Arc, time::Duration};
+use std::{
+    cmp::Reverse,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
-use super::{policy::Tier, window::Window};
+use super::{denials::Refusal, policy::Tier, window::Window};
 
 /// What a subject has left in the windows of its tier, as of the answer it came with. Cheap to clone.
 ///
@@ -21,6 +25,8 @@ struct Told {
     tier: Arc<Tier>,
     usage: Box<[Usage]>,
     binding: usize,
+    /// For how long it is remembered, where it is a refusal: beside the rest, so that finding it copies one pointer.
+    refusal: OnceLock<Refusal>,
 }
 
 /// What a subject has taken out of one window.
@@ -54,7 +60,7 @@ impl Quota {
             left.clone().filter(|(_, left)| left.remaining < cost).max_by_key(|(_, left)| left.reset_after);
         let tight = || left.clone().min_by_key(|(_, left)| (left.remaining, Reverse(left.reset_after)));
         let binding = full.or_else(tight).map_or(0, |(n, _)| n);
-        Self { told: Arc::new(Told { tier, usage, binding }), age: Duration::ZERO }
+        Self { told: Arc::new(Told { tier, usage, binding, refusal: OnceLock::new() }), age: Duration::ZERO }
     }
 
     /// The quota of a tier out of which nothing is taken.
@@ -73,9 +79,14 @@ impl Quota {
         other.filter(|other| other.remaining() < self.remaining()).unwrap_or_else(|| self.clone())
     }
 
+    /// For how long it is remembered.
+    pub(super) fn refusal(&self) -> &OnceLock<Refusal> {
+        &self.told.refusal
+    }
+
     /// The same, `age` later.
-    pub(super) fn aged(&self, age: Duration) -> Self {
-        Self { told: self.told.clone(), age: self.age + age }
+    pub(super) fn aged(self, age: Duration) -> Self {
+        Self { age: self.age + age, ..self }
     }
 
     /// The name of the policy.
