@@ -16,13 +16,13 @@ use crate::{
 };
 
 /// So few that the limiter remembers every refusal.
-const SUBJECTS: usize = 5_000;
+const SUBJECTS: usize = 1_000;
 
 /// So few that they are over before any refusal is.
 const CHECKS: usize = 200_000;
 
 const ABOUT: &str = "\
-5,000 subjects, all of which have been refused within the second, zipf 0.99, 1 thread. A check is polled within one
+1,000 subjects, all of which have been refused within the second, zipf 0.99, 1 thread. A check is polled within one
 future for all, without an executor. The maps have the same keys with a number each.";
 
 pub(super) fn run(effort: &Effort) -> Result<Table> {

@@ -39,7 +39,8 @@ pub(super) struct Refusal {
     version: u64,
     cost: u64,
     told: Moment,
-    wait: Duration,
+    /// When the cost fits.
+    free: Moment,
     /// When somebody is to ask the store again, and until when the others need not.
     until: Moment,
     others_until: Moment,
@@ -90,12 +91,13 @@ impl Denials {
         let Decision::Denied { quota, retry_after: wait } = decision else { return };
         // The coarse clock may lag: whoever comes when told to is not to be refused from memory.
         let Some(life) = wait.checked_sub(TICK) else { return };
+        let told = self.clock.now();
         let refusal = Refusal {
             tier: tier.0.into(),
             version: tier.1,
             cost,
-            told: self.clock.now(),
-            wait: *wait,
+            told,
+            free: told.after(*wait),
             until: asked.at.after(life.min(LONGEST - ASKING)),
             others_until: asked.at.after(life.min(LONGEST)),
             asks: AtomicBool::new(false),
@@ -134,7 +136,7 @@ impl Refusal {
 
     /// When a larger cost would fit is not known: it is told to come when its windows are empty.
     fn wait(&self, now: Moment, cost: u64, quota: &Quota) -> Duration {
-        let own = self.told.after(self.wait).since(now).max(Duration::from_millis(1));
+        let own = self.free.since(now).max(Duration::from_millis(1));
         if cost == self.cost {
             return own;
         }

@@ -68,13 +68,9 @@ impl Inner {
         self.version.fetch_add(1, SeqCst);
     }
 
-    /// Decides about a cost in the tier called `tier`, and takes it. A refusal that is remembered costs no more than
-    /// a look into memory.
+    /// Decides about a cost in the tier called `tier`, and takes it. What is remembered was looked for before.
     pub(super) async fn check(&self, subject: &str, tier: &str, cost: u64) -> (Decision, Hold) {
         let version = self.version.load(SeqCst);
-        if let Some(decision) = self.remembered(subject, tier, version, cost) {
-            return (decision, Hold::Nowhere);
-        }
         let applied = self.tier(tier);
         if let Some(decision) = applied.foregone(cost) {
             return (self.told(&applied, decision), Hold::Nowhere);
@@ -98,7 +94,10 @@ impl Inner {
     /// Takes a cost out of the windows of all the tiers.
     pub(super) async fn reserve(self: &Arc<Self>, subject: &str, tiers: &[&str], cost: u64) -> Reserved {
         let (decision, hold) = match tiers {
-            [tier] => self.check(subject, tier, cost).await,
+            [tier] => match self.remembered(subject, tier, cost) {
+                Some(decision) => return Reserved::Refused(decision),
+                None => self.check(subject, tier, cost).await,
+            },
             tiers => self.check_several(subject, tiers, cost).await,
         };
         let Decision::Allowed(quota) = decision else { return Reserved::Refused(decision) };
@@ -140,7 +139,9 @@ impl Inner {
         (self.told(tier, decision), hold, by_store)
     }
 
-    fn remembered(&self, subject: &str, tier: &str, version: u64, cost: u64) -> Option<Decision> {
+    /// A refusal that still holds, for the price of a look into memory.
+    pub(super) fn remembered(&self, subject: &str, tier: &str, cost: u64) -> Option<Decision> {
+        let version = self.version.load(SeqCst);
         let decision = self.denials.as_ref()?.find(subject, (tier, version), cost)?;
         let tier = decision.quota().map_or(tier, Quota::tier);
         self.record(tier, CheckOutcome::Remembered);

@@ -94,7 +94,11 @@ impl Limiter {
     ///
     /// A check that Redis does not answer in time counts as spent there, and is decided by [`OnOutage`].
     pub async fn check_cost(&self, subject: &Subject, tier: &str, cost: u64) -> Decision {
-        self.0.check(&encode(subject.as_str()), tier, cost).await.0
+        let subject = encode(subject.as_str());
+        match self.0.remembered(&subject, tier, cost) {
+            Some(decision) => decision,
+            None => self.0.check(&subject, tier, cost).await.0,
+        }
     }
 
     /// Takes one from each subject in the tier named beside it, or nothing from any: name the narrowest first, as
