@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{patience::within, redis::Redis, stats::field};
+use crate::{clock::ServerClock, patience::within, redis::Redis, stats::field};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -10,6 +10,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SLOTS: [[&str; 2]; 3] = [["0", "5460"], ["5461", "10922"], ["10923", "16383"]];
 
 const SETTINGS: &[&str] = &["--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1"];
+
+/// Longer than any step of a clock: nobody is taken for dead because time has passed.
+const NEVER: [&str; 2] = ["--cluster-node-timeout", "31536000000000"];
+
+/// How far a clock goes at a look whether a cluster is ready: a node waits for two seconds of it.
+const STEP: Duration = Duration::from_millis(100);
 
 /// A cluster of one's own, which ends as [`Redis`] does.
 #[derive(Debug)]
@@ -24,14 +30,31 @@ impl Cluster {
     ///
     /// If they do not agree within twenty seconds.
     pub fn start() -> Self {
+        let cluster = Self::of(|| Redis::with(SETTINGS));
+        cluster.settle();
+        cluster
+    }
+
+    /// Starts three nodes under one clock, which stands still until it is moved.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start) and [`Redis::with_clock`].
+    pub fn with_clock() -> (Self, ServerClock) {
+        let clock = ServerClock::new();
+        let cluster = Self::of(|| Redis::under(&clock, &[SETTINGS, &NEVER].concat()));
+        cluster.settle_while(|| clock.advance(STEP));
+        (cluster, clock)
+    }
+
+    fn of(start: impl Fn() -> Redis) -> Self {
         let nodes = SLOTS.iter().map(|&[first, last]| {
-            let node = Redis::with(SETTINGS);
+            let node = start();
             node.reply(&["CLUSTER", "ADDSLOTSRANGE", first, last]).granted();
             node
         });
         let cluster = Self { nodes: nodes.collect() };
         cluster.meet();
-        cluster.settle();
         cluster
     }
 
@@ -41,7 +64,14 @@ impl Cluster {
     ///
     /// If they do not agree within twenty seconds.
     pub fn settle(&self) {
-        let agreed = within(PATIENCE, || self.nodes.iter().all(knows_every_slot).then_some(()));
+        self.settle_while(|| ());
+    }
+
+    fn settle_while(&self, time_passes: impl Fn()) {
+        let agreed = within(PATIENCE, || {
+            time_passes();
+            self.nodes.iter().all(knows_every_slot).then_some(())
+        });
         assert!(agreed.is_some(), "no cluster:\n{}", self.nodes[0].call(&["CLUSTER", "NODES"]));
     }
 

@@ -9,7 +9,10 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::{connection::ask, patience::within, port, process::Process, reply::Reply, spawner, stats::field};
+use crate::{
+    clock::ServerClock, connection::ask, patience::within, port, process::Process, reply::Reply, spawner,
+    stats::field,
+};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const PROBE: Duration = Duration::from_secs(1);
@@ -20,13 +23,14 @@ pub(crate) struct Launch {
     pub(crate) port: u16,
     folder: TempDir,
     settings: Vec<String>,
+    clock: Option<ServerClock>,
 }
 
 impl Launch {
-    pub(crate) fn new(settings: &[&str]) -> Self {
+    pub(crate) fn new(settings: &[&str], clock: Option<&ServerClock>) -> Self {
         let folder = TempDir::with_prefix("forebay-rig-").expect("a folder can be created");
         let settings = settings.iter().map(|&setting| setting.into()).collect();
-        Self { port: port::free(), folder, settings }
+        Self { port: port::free(), folder, settings, clock: clock.cloned() }
     }
 
     /// Starts the server and waits until it answers. `None` if somebody else has the port.
@@ -51,6 +55,9 @@ impl Launch {
     fn command(&self) -> Command {
         let log = File::create(self.log()).expect("a file can be created in a folder of one's own");
         let mut command = spawner::dying("redis-server");
+        if let Some(clock) = &self.clock {
+            command.envs(clock.environment());
+        }
         command
             .args(["--bind", "127.0.0.1", "--port", &self.port.to_string()])
             .args(["--save", "", "--appendonly", "no", "--dir"])

@@ -2,6 +2,7 @@
 //!
 //! Whatever goes wrong here fails the test that asked for it, so that nothing returns an error: it panics.
 
+mod clock;
 mod cluster;
 mod connection;
 mod keys;
@@ -17,6 +18,7 @@ mod starved;
 mod stats;
 mod timing;
 
+pub use clock::ServerClock;
 pub use cluster::Cluster;
 pub use pace::Pace;
 pub use redis::Redis;

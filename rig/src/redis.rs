@@ -7,7 +7,9 @@ use std::{
 
 use nix::sys::signal::Signal;
 
-use crate::{connection::ask, launch::Launch, patience::within, process::Process, reply::Reply};
+use crate::{
+    clock::ServerClock, connection::ask, launch::Launch, patience::within, process::Process, reply::Reply,
+};
 
 /// How many ports may turn out to be taken before something else must be wrong.
 const ATTEMPTS: usize = 20;
@@ -37,8 +39,34 @@ impl Redis {
     ///
     /// If it does not answer within ten seconds.
     pub fn with(arguments: &[&str]) -> Self {
+        Self::launch(arguments, None)
+    }
+
+    /// Starts a server whose clock stands still until it is moved.
+    ///
+    /// # Panics
+    ///
+    /// If it does not answer within ten seconds, or has the clock of the machine, as where libfaketime is missing.
+    pub fn with_clock() -> (Self, ServerClock) {
+        let clock = ServerClock::new();
+        (Self::under(&clock, &[]), clock)
+    }
+
+    /// Starts a server under a clock that others may have, too.
+    pub(crate) fn under(clock: &ServerClock, arguments: &[&str]) -> Self {
+        let redis = Self::launch(arguments, Some(clock));
+        let time = redis.call(&["TIME"]);
+        assert_eq!(
+            time.lines().next(),
+            Some(clock.second().as_str()),
+            "no libfaketime: install the package faketime"
+        );
+        redis
+    }
+
+    fn launch(arguments: &[&str], clock: Option<&ServerClock>) -> Self {
         let started = (0..ATTEMPTS).find_map(|_| {
-            let launch = Launch::new(arguments);
+            let launch = Launch::new(arguments, clock);
             launch.run().map(|process| Self { process: Mutex::new(process), launch })
         });
         started.expect("some port is free")

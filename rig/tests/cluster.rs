@@ -1,5 +1,7 @@
 //! The cluster of the rig as tests use it.
 
+use std::time::Duration;
+
 use forebay_rig::{Cluster, Redis};
 
 #[test]
@@ -40,4 +42,18 @@ fn a_node_that_is_restarted_is_empty_and_keeps_its_slots() {
     cluster.nodes()[2].restart();
     cluster.settle();
     assert_eq!(set("third"), "(nil)");
+}
+
+#[test]
+fn a_cluster_under_a_clock_outlives_its_steps() {
+    let (cluster, clock) = Cluster::with_clock();
+    // The slot of `foo` is 12182.
+    let set = |value| cluster.nodes()[2].call(&["SET", "foo", value, "GET", "EX", "60"]);
+    assert_eq!([set("first"), set("second")], ["(nil)", "first"]);
+    clock.step_back(Duration::from_hours(1));
+    assert_eq!(set("third"), "second");
+    clock.advance(Duration::from_hours(1000));
+    assert_eq!(set("fourth"), "(nil)");
+    let times = cluster.nodes().iter().map(|node| node.call(&["TIME"]));
+    assert!(times.is_sorted_by(|one, other| one == other));
 }

@@ -122,6 +122,33 @@ fn at_a_pace_a_key_that_was_written_anew_ages_from_then_on() {
 }
 
 #[test]
+fn a_clock_of_the_server_moves_when_it_is_told_to() {
+    let (server, clock) = Redis::with_clock();
+    let times = || server.call(&["TIME"]).replace('\n', ".");
+    let script = || server.call(&["EVAL", "return redis.call('TIME')", "0"]).replace('\n', ".");
+    let began = times();
+    thread::sleep(Duration::from_millis(30));
+    assert_eq!(times(), began);
+    server.call(&["SET", "key", "value", "PX", "1000"]);
+    clock.advance(Duration::from_millis(999));
+    assert_eq!((times(), left(&server, "key")), (script(), 1));
+    // A key lives to the end of its last millisecond.
+    clock.advance(Duration::from_millis(2));
+    assert_eq!(server.call(&["EXISTS", "key"]), "0");
+    clock.step_back(Duration::from_millis(1001));
+    assert_eq!(times(), began);
+}
+
+#[test]
+fn a_server_has_its_clock_after_a_restart() {
+    let (server, clock) = Redis::with_clock();
+    clock.advance(Duration::from_hours(1));
+    let time = server.call(&["TIME"]);
+    server.restart();
+    assert_eq!(server.call(&["TIME"]), time);
+}
+
+#[test]
 fn bytes_are_sent_and_answered_as_they_are() {
     let server = Redis::start();
     let bytes = b"\r\n\0\xff$-1\r\n";

@@ -8,8 +8,12 @@ use nix::unistd::Uid;
 use crate::{process::Group, test::Outcome};
 
 /// Program, Debian package.
-const TOOLS: &[(&str, &str)] =
-    &[("curl", "curl"), ("redis-server", "redis-server"), ("setpriv", "util-linux")];
+const TOOLS: &[(&str, &str)] = &[
+    ("curl", "curl"),
+    ("faketime", "faketime"),
+    ("redis-server", "redis-server"),
+    ("setpriv", "util-linux"),
+];
 
 /// Installs what is missing if nobody needs to be asked, else says what to type.
 pub(crate) fn ensure() -> Result<Outcome> {
