@@ -2,9 +2,10 @@
 
 use std::{sync::Weak, time::Duration};
 
-use forebay_rig::{Cluster, Redis};
+use forebay_rig::{Cluster, Redis, ServerClock};
 
 use crate::{
+    clocked::{Clocked, ClockedRig, Clocks},
     rig::{Origin, Rig, text},
     server::{Running, ServerRig, Servers},
 };
@@ -31,9 +32,23 @@ impl Servers for Cluster {
     }
 }
 
+impl Clocks for Cluster {
+    fn with_clock() -> (Self, ServerClock) {
+        Self::with_clock()
+    }
+
+    fn clocked() -> &'static Running<Clocked<Self>> {
+        static RUNNING: Running<Clocked<Cluster>> = Running::new(Weak::new());
+        &RUNNING
+    }
+}
+
 pub(crate) type ClusterRig = ServerRig<Cluster>;
+pub(crate) type ClockedClusterRig = ClockedRig<Cluster>;
 
 crate::cases::stamp!(crate::cluster::ClusterRig);
+crate::cases::limiter::stamp!(crate::cluster::ClockedClusterRig);
+crate::stored::stamp!(crate::cluster::ClockedClusterRig);
 
 #[tokio::test]
 async fn every_node_runs_scripts() {

@@ -3,10 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cases;
+mod clocked;
 mod cluster;
 mod memory;
+mod notes;
 mod redis;
 mod rig;
 mod scripts;
 mod server;
+mod stored;
 mod whim;

@@ -5,9 +5,10 @@ use std::{
     time::Duration,
 };
 
-use forebay_rig::Redis;
+use forebay_rig::{Redis, ServerClock};
 
 use crate::{
+    clocked::{Clocked, ClockedRig, Clocks},
     rig::{Rig, fill, held},
     server::{Running, ServerRig, Servers},
 };
@@ -33,9 +34,23 @@ impl Servers for Redis {
     }
 }
 
+impl Clocks for Redis {
+    fn with_clock() -> (Self, ServerClock) {
+        Self::with_clock()
+    }
+
+    fn clocked() -> &'static Running<Clocked<Self>> {
+        static RUNNING: Running<Clocked<Redis>> = Running::new(Weak::new());
+        &RUNNING
+    }
+}
+
 pub(crate) type RedisRig = ServerRig<Redis>;
+pub(crate) type ClockedRedisRig = ClockedRig<Redis>;
 
 crate::cases::stamp!(crate::redis::RedisRig);
+crate::cases::limiter::stamp!(crate::redis::ClockedRedisRig);
+crate::stored::stamp!(crate::redis::ClockedRedisRig);
 
 #[tokio::test]
 async fn a_server_is_told_the_scripts_that_it_does_not_know() {

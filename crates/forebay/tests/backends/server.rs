@@ -16,7 +16,7 @@ use forebay::{
 };
 use forebay_rig::{Pace, Redis};
 
-use crate::{rig::Rig, scripts};
+use crate::{notes::Notes, rig::Rig, scripts};
 
 /// Servers under test.
 pub(crate) trait Servers: Sized + 'static {
@@ -53,11 +53,45 @@ fn teach(nodes: &[Redis]) {
     }
 }
 
+/// How the keys of a case come to be older.
+pub(crate) trait Ages {
+    fn pass(&mut self, span: Duration);
+
+    /// By how much a key may be older than it should.
+    fn slack(&self) -> Duration;
+
+    /// The keys that would stay for ever, as of the last call of `pass`.
+    fn without_expiry(&self) -> Vec<String>;
+
+    /// Ends every key that has an expiry.
+    fn end(&mut self);
+}
+
+impl Ages for Vec<Pace> {
+    fn pass(&mut self, span: Duration) {
+        self.iter_mut().for_each(|pace| pace.pass(span));
+    }
+
+    fn slack(&self) -> Duration {
+        self.iter().map(Pace::slack).max().unwrap_or_default()
+    }
+
+    fn without_expiry(&self) -> Vec<String> {
+        self.iter().flat_map(Pace::without_expiry).collect()
+    }
+
+    fn end(&mut self) {
+        self.iter_mut().for_each(Pace::end);
+    }
+}
+
 /// A `Forebay` over servers, on a clock that the rig moves together with the keys.
 pub(crate) struct ServerRig<S> {
+    pub(crate) app: String,
     forebay: Forebay,
     time: Manual,
-    paces: RefCell<Vec<Pace>>,
+    ages: RefCell<Box<dyn Ages>>,
+    pub(crate) notes: Notes,
     pub(crate) servers: Arc<S>,
 }
 
@@ -75,13 +109,21 @@ impl<S: Servers> ServerRig<S> {
     }
 
     pub(crate) async fn over(servers: Arc<S>) -> Self {
+        let paced = |servers: &S, app: &str| {
+            servers.nodes().iter().map(|node| node.pace(&format!("*:{app}:*"))).collect::<Vec<_>>()
+        };
+        Self::ageing(servers, |servers, app| Box::new(paced(servers, app))).await
+    }
+
+    /// Over servers whose keys age in a way of their own, which is told the application.
+    pub(crate) async fn ageing(servers: Arc<S>, ages: impl FnOnce(&S, &str) -> Box<dyn Ages>) -> Self {
         static CASES: AtomicUsize = AtomicUsize::new(0);
         let app = format!("case-{}", CASES.fetch_add(1, Relaxed));
-        let (clock, time) = Clock::manual();
+        let ((clock, time), notes) = (Clock::manual(), Notes::default());
         let builder = Forebay::builder(&app).redis(servers.url()).redis_budget(Duration::from_secs(5));
-        let forebay = builder.clock(clock).build().await.expect("nothing to refuse");
-        let paces = servers.nodes().iter().map(|node| node.pace(&format!("*:{app}:*")));
-        let rig = Self { forebay, time, paces: RefCell::new(paces.collect()), servers };
+        let forebay = builder.clock(clock).observe(notes.clone()).build().await.expect("nothing to refuse");
+        let ages = RefCell::new(ages(&servers, &app));
+        let rig = Self { app, forebay, time, ages, notes, servers };
         while !(rig.status().usable && rig.status().hears) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -97,10 +139,8 @@ impl<S: Servers> ServerRig<S> {
 
     /// Makes the keys older by `span` in all since the last time.
     fn age(&self, span: Duration) {
-        for pace in self.paces.borrow_mut().iter_mut() {
-            pace.pass(span);
-            assert_eq!(pace.without_expiry(), Vec::<String>::new());
-        }
+        self.ages.borrow_mut().pass(span);
+        assert_eq!(self.ages.borrow().without_expiry(), Vec::<String>::new());
     }
 
     /// Lets everything happen that waits for an answer.
@@ -144,7 +184,7 @@ impl<S: Servers> Rig for ServerRig<S> {
 
     fn slack(&self) -> Duration {
         self.age(Duration::ZERO);
-        self.paces.borrow().iter().map(Pace::slack).max().unwrap_or_default()
+        self.ages.borrow().slack()
     }
 }
 
@@ -153,9 +193,8 @@ impl<S> Drop for ServerRig<S> {
         if std::thread::panicking() {
             return;
         }
-        for pace in self.paces.get_mut() {
-            pace.end();
-            assert_eq!(pace.without_expiry(), Vec::<String>::new());
-        }
+        let ages = self.ages.get_mut();
+        ages.end();
+        assert_eq!(ages.without_expiry(), Vec::<String>::new());
     }
 }

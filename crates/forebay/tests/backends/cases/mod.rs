@@ -8,6 +8,7 @@ pub(crate) mod failures;
 pub(crate) mod fresh;
 pub(crate) mod ids;
 pub(crate) mod leases;
+pub(crate) mod limiter;
 pub(crate) mod limits;
 pub(crate) mod lives;
 pub(crate) mod lost;
