@@ -91,6 +91,12 @@ impl<S: Clocks> Rig for ClockedRig<S> {
     }
 }
 
+/// A limiter does nothing by itself that time could bring about: few steps will do.
+const STEP: Duration = Duration::from_millis(250);
+
+/// Of a long span no more than this share passes at a time.
+const SHARE: u32 = 4;
+
 /// Keys age with the clock of their server.
 struct Moved<S> {
     servers: Arc<Clocked<S>>,
@@ -98,6 +104,10 @@ struct Moved<S> {
 }
 
 impl<S: Clocks> Ages for Moved<S> {
+    fn step(&self, left: Duration) -> Duration {
+        STEP.max(left / SHARE)
+    }
+
     fn pass(&mut self, span: Duration) {
         if !span.is_zero() {
             self.servers.clock.advance(span);

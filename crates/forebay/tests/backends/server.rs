@@ -55,6 +55,9 @@ fn teach(nodes: &[Redis]) {
 
 /// How the keys of a case come to be older.
 pub(crate) trait Ages {
+    /// How much of a time that is `left` passes at once, of which each step is a round trip to every node.
+    fn step(&self, left: Duration) -> Duration;
+
     fn pass(&mut self, span: Duration);
 
     /// By how much a key may be older than it should.
@@ -68,6 +71,10 @@ pub(crate) trait Ages {
 }
 
 impl Ages for Vec<Pace> {
+    fn step(&self, left: Duration) -> Duration {
+        STEP.max(left / SHARE)
+    }
+
     fn pass(&mut self, span: Duration) {
         self.iter_mut().for_each(|pace| pace.pass(span));
     }
@@ -98,7 +105,7 @@ pub(crate) struct ServerRig<S> {
 /// Time passes in steps, so that what is due in between happens in between.
 const STEP: Duration = Duration::from_millis(25);
 
-/// Of a long span no more than this share passes at a time: each step is a round trip to every node.
+/// Of a long span no more than this share passes at a time.
 const SHARE: u32 = 100;
 
 const TURNS: usize = 64;
@@ -165,7 +172,7 @@ impl<S: Servers> Rig for ServerRig<S> {
         let mut left = span;
         self.settle().await;
         while !left.is_zero() {
-            let step = left.min(STEP.max(left / SHARE));
+            let step = left.min(self.ages.borrow().step(left));
             self.age(step);
             self.time.advance(step);
             self.quiesce().await;

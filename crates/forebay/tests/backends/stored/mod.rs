@@ -1,0 +1,90 @@
+//! What limiters keep in a server, and the server's time by which they do.
+
+pub(crate) mod clocks;
+pub(crate) mod keys;
+
+use std::time::Duration;
+
+use forebay::{Forebay, Subject, clock::Clock, limiter::Limiter, status::Status};
+
+use crate::{
+    clocked::{ClockedRig, Clocks},
+    rig::SECOND,
+    server::Servers,
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A call of a server: the name first, then its arguments.
+type Command<'a> = &'a [&'a str];
+
+impl<S: Clocks> ClockedRig<S> {
+    /// Asks the node that has the key of the command.
+    fn call(&self, command: Command<'_>) -> String {
+        let mut answers = self.0.servers.nodes().iter().map(|node| node.call(command));
+        answers.find(|answer| !answer.starts_with("-MOVED")).expect("some node has every key")
+    }
+
+    fn key(&self, limiter: &Limiter, subject: &Subject) -> String {
+        format!("rate_limit:{}:{}:{{{}}}", self.0.app, limiter.policy(), subject.as_str())
+    }
+
+    fn life(&self, key: &str) -> i64 {
+        self.call(&["PTTL", key]).parse().unwrap()
+    }
+
+    /// How many keys the case has.
+    fn keys(&self) -> usize {
+        let pattern = format!("*:{}:*", self.0.app);
+        let keys = self.0.servers.nodes().iter().map(|node| node.call(&["KEYS", &pattern]));
+        keys.map(|keys| keys.lines().filter(|line| !line.is_empty()).count()).sum()
+    }
+
+    fn scripts(&self) -> u64 {
+        self.0.servers.nodes().iter().map(|node| node.calls("evalsha") + node.calls("eval")).sum()
+    }
+
+    /// A process whose clock is `ahead` of that of the rig.
+    async fn process(&self, ahead: Duration) -> Forebay {
+        let (clock, time) = Clock::manual();
+        time.advance(ahead);
+        let builder = Forebay::builder(&self.0.app).redis(self.0.servers.url()).redis_budget(SECOND * 5);
+        let forebay = builder.clock(clock).build().await.unwrap();
+        while !matches!(forebay.status(), Status::Redis(status) if status.usable) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        forebay
+    }
+}
+
+/// Stamps one test per case for a rig.
+macro_rules! stamp_stored {
+    ($rig:ty) => {
+        mod stored {
+            crate::stored::stamp! { $rig;
+                keys: {
+                    a_decision_is_one_key_that_ends_with_its_windows,
+                    what_is_no_count_counts_as_nothing_and_is_replaced,
+                    a_key_that_was_made_to_stay_ends_again,
+                    an_unlimited_tier_asks_nothing,
+                    the_snippet_that_everybody_copies_takes_for_refusals_too,
+                }
+                clocks: {
+                    clocks_of_processes_that_are_apart_change_nothing,
+                    a_clock_that_steps_back_frees_nothing_and_freezes_nobody,
+                    after_a_step_back_the_limit_holds,
+                    a_clock_that_steps_forward_frees_what_that_time_would,
+                }
+            }
+        }
+    };
+    ($rig:ty; $($topic:ident: { $($case:ident,)* })*) => {
+        $(mod $topic {
+            $(#[tokio::test]
+            async fn $case() {
+                crate::stored::$topic::$case(<$rig>::new().await).await;
+            })*
+        })*
+    };
+}
+pub(crate) use stamp_stored as stamp;
