@@ -1,9 +1,12 @@
 //! Redis is optional while running: what callers notice of every way in which it fails. Real servers, real time.
 
+mod askers;
 mod callers;
 mod deferred;
 mod journal;
 mod large;
+mod limit_calls;
+mod limits;
 mod loads;
 mod lookups;
 mod network;
