@@ -210,7 +210,8 @@ impl<C: Cells> Windows<C> {
         if receipt.id != self.id {
             return;
         }
-        let (age, change) = (self.age, actual.cast_signed().saturating_sub(reserved.cast_signed()));
+        let more = actual.min(i64::MAX.cast_unsigned()).cast_signed();
+        let (age, change) = (self.age, more.saturating_sub(reserved.cast_signed()));
         let (returned, mut counts) = (self.returned - receipt.returned, false);
         for (window, mark) in tier.windows.iter().zip(&receipt.marks) {
             let held = Held { age: receipt.age, mark: *mark, returned };
