@@ -4,6 +4,7 @@
 
 mod aged;
 mod crowds;
+mod denials;
 mod foreign;
 mod heard;
 mod holders;
@@ -12,6 +13,7 @@ mod lost;
 mod origin;
 mod outage;
 mod overtaken;
+mod quotas;
 mod refused;
 mod rig;
 mod versions;

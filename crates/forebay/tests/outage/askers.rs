@@ -79,6 +79,10 @@ impl Told {
         self.spans[self.spans.len() * 99 / 100]
     }
 
+    pub(crate) fn slowest(&self) -> Duration {
+        self.spans.iter().max().copied().unwrap_or_default()
+    }
+
     async fn ask(&mut self, limiter: &Limiter, subject: &Subject) {
         let (took, decision) = timed(limiter.check(subject, "free")).await;
         self.spans.push(took);

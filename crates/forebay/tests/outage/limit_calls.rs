@@ -18,8 +18,11 @@ use crate::{
     timing::{pass, until},
 };
 
-/// The budget of a call, and what a machine adds that does something else, too.
+/// What 99 of a hundred calls take at most: a budget, and a little.
 const MOST: Duration = Duration::from_millis(60);
+
+/// What the slowest takes at most, beside something else that the machine does.
+const SLOWEST: Duration = Duration::from_millis(80);
 
 /// Eight callers of each policy at a server that cannot be used, by how it cannot.
 async fn trial(how: &str) -> Result<(), String> {
@@ -37,9 +40,11 @@ async fn trial(how: &str) -> Result<(), String> {
     let mut late = Vec::new();
     for (policy, askers) in policies.iter().zip(askers) {
         let mut told = askers.end().await;
-        let p99 = told.p99();
-        println!("{how}, {policy:?}: {told}, p99 {p99:?}");
-        late.extend((p99 > MOST).then(|| format!("{how}, {policy:?}: p99 {p99:?}")));
+        let seen = format!("{how}, {policy:?}: {told}, p99 {:?}, slowest {:?}", told.p99(), told.slowest());
+        println!("{seen}");
+        if told.p99() > MOST || told.slowest() > SLOWEST {
+            late.push(seen);
+        }
     }
     if late.is_empty() { Ok(()) } else { Err(late.join("; ")) }
 }

@@ -1,0 +1,52 @@
+//! One quota for several processes: however many ask at once, no more than the limit is admitted.
+
+use forebay::{
+    Subject,
+    limiter::{Limiter, Mode, OnOutage, Tiers},
+};
+use futures::future::join_all;
+
+use crate::rig::{CLOCK, Process, Rig};
+
+const LIMIT: usize = 1_000;
+const TASKS: usize = 64;
+
+/// A limiter that says so if Redis is not asked.
+fn limiter(process: &Process, mode: Mode) -> Limiter {
+    let (policy, tiers) = (format!("{mode:?}").to_lowercase(), Tiers::new().tier("free", ["1000/minute"]));
+    let builder = process.forebay.limiter(&policy, tiers.unwrap()).mode(mode);
+    builder.on_outage(OnOutage::Closed).build().unwrap()
+}
+
+/// Asks thirty times: together twice as often as the limit allows.
+async fn ask(limiter: Limiter) -> usize {
+    let (who, mut admitted) = (Subject::user("42"), 0);
+    for _ in 0..2 * LIMIT / TASKS {
+        let decision = limiter.check(&who, "free").await;
+        assert!(decision.quota().is_some_and(|quota| quota.remaining() <= LIMIT as u64), "{decision:?}");
+        admitted += usize::from(decision.is_allowed());
+    }
+    admitted
+}
+
+/// What sixty-four tasks of four processes are admitted, and what is the most by the time that it took.
+async fn race(processes: &[Process], mode: Mode) -> (usize, usize) {
+    let limiters: Vec<_> = processes.iter().map(|process| limiter(process, mode)).collect();
+    let began = CLOCK.now();
+    let tasks = (0..TASKS).map(|task| tokio::spawn(ask(limiters[task % limiters.len()].clone())));
+    let admitted: usize = join_all(tasks).await.into_iter().map(Result::unwrap).sum();
+    let paid_off = CLOCK.now().since(began).as_millis() as usize * LIMIT / 60_000 + 1;
+    println!("{mode:?}: {admitted} admitted, {paid_off} paid off meanwhile");
+    (admitted, LIMIT + if mode == Mode::Gcra { paid_off } else { 0 })
+}
+
+// R35, R9: gubernator's and node-rate-limiter-flexible's processes admit more together than one would.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn four_processes_admit_the_limit_and_not_one_call_more() {
+    let rig = Rig::new();
+    let processes: [Process; 4] = rig.open().await;
+    for mode in [Mode::Strict, Mode::Log, Mode::Sliding, Mode::Gcra] {
+        let (admitted, most) = race(&processes, mode).await;
+        assert!((LIMIT..=most).contains(&admitted), "{mode:?}: {admitted} of {most}");
+    }
+}
