@@ -1,4 +1,4 @@
-//! A cluster of three masters without replicas.
+//! A cluster of three masters, without replicas unless they are asked for.
 
 use std::time::Duration;
 
@@ -89,6 +89,22 @@ impl Cluster {
     /// The keys of every node that would stay for ever.
     pub fn keys_without_expiry(&self) -> Vec<String> {
         self.nodes.iter().flat_map(Redis::keys_without_expiry).collect()
+    }
+
+    /// Starts a replica of the node at `place`, and waits until it has what that has.
+    ///
+    /// # Panics
+    ///
+    /// If it has not within twenty seconds.
+    pub fn replica(&self, place: usize) -> Redis {
+        let (node, replica) = (&self.nodes[place], Redis::with(SETTINGS));
+        let name = node.call(&["CLUSTER", "MYID"]);
+        replica.reply(&["CLUSTER", "MEET", "127.0.0.1", &node.port().to_string()]).granted();
+        let follows = || (replica.call(&["CLUSTER", "REPLICATE", &name]) == "OK").then_some(());
+        let linked = || field(&replica.call(&["INFO", "replication"]), "master_link_status") == Some("up");
+        let in_step = within(PATIENCE, follows).and_then(|()| within(PATIENCE, || linked().then_some(())));
+        in_step.expect("a node that was met can be followed");
+        replica
     }
 
     /// Introduces each node to each other, as hearsay about a third would take seconds more.

@@ -45,6 +45,17 @@ fn a_node_that_is_restarted_is_empty_and_keeps_its_slots() {
 }
 
 #[test]
+fn a_replica_has_what_its_node_has_and_takes_its_place() {
+    let cluster = Cluster::start();
+    // The slot of `foo` is 12182.
+    cluster.nodes()[2].call(&["SET", "foo", "first", "EX", "60"]);
+    let replica = cluster.replica(2);
+    cluster.nodes()[2].kill();
+    assert_eq!(replica.call(&["CLUSTER", "FAILOVER", "TAKEOVER"]), "OK");
+    assert_eq!(replica.call(&["SET", "foo", "second", "GET", "EX", "60"]), "first");
+}
+
+#[test]
 fn a_cluster_under_a_clock_outlives_its_steps() {
     let (cluster, clock) = Cluster::with_clock();
     // The slot of `foo` is 12182.

@@ -4,5 +4,6 @@
 
 mod absent;
 mod dead;
+mod failover;
 mod moved;
 mod stage;
