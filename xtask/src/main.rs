@@ -1,6 +1,7 @@
 //! The project's own commands: `cargo xtask test`, `bench` and `soak`.
 
 mod bench;
+mod cases;
 mod packages;
 mod process;
 mod readme;

@@ -10,7 +10,7 @@ use std::{
 use anyhow::Result;
 
 use crate::{
-    packages,
+    cases, packages,
     process::{self, Group},
     readme, root, soak,
     totals::Totals,
@@ -29,6 +29,7 @@ const STEPS: &[Step] = &[
         "axum",
         "clippy -p forebay --lib --no-default-features --features axum --locked -- -D warnings",
     ),
+    Step::own("cases", "looks whether every known fault is a test, or does not apply", cases::check),
     Step::tests("tests", "test --workspace --all-features --locked --no-fail-fast"),
     Step::tests("models", "test -p forebay --lib --locked models")
         .env("RUSTFLAGS", "--cfg forebay_shuttle")
@@ -147,7 +148,9 @@ pub(crate) fn list() -> ExitCode {
 }
 
 pub(crate) fn run() -> Result<ExitCode> {
-    run_steps(STEPS)
+    let exit = run_steps(STEPS)?;
+    println!("{}", cases::Cases::read(root())?);
+    Ok(exit)
 }
 
 fn run_steps(steps: &[Step]) -> Result<ExitCode> {

@@ -1,9 +1,12 @@
 //! One quota for several processes: however many ask at once, no more than the limit is admitted.
 
+use std::time::Duration;
+
 use forebay::{
     Subject,
     limiter::{Limiter, Mode, OnOutage, Tiers},
 };
+use forebay_rig::unless_starved;
 use futures::future::join_all;
 
 use crate::rig::{CLOCK, Process, Rig};
@@ -48,5 +51,36 @@ async fn four_processes_admit_the_limit_and_not_one_call_more() {
     for mode in [Mode::Strict, Mode::Log, Mode::Sliding, Mode::Gcra] {
         let (admitted, most) = race(&processes, mode).await;
         assert!((LIMIT..=most).contains(&admitted), "{mode:?}: {admitted} of {most}");
+    }
+}
+
+/// How long 99 of a hundred scripts took at most, by the server's own account.
+async fn p99_of_scripts(mode: Mode) -> Duration {
+    let rig = Rig::new();
+    let [process] = rig.open().await;
+    let tiers = Tiers::new().tier("free", ["1000000/day"]).unwrap();
+    let limiter =
+        process.forebay.limiter("api", tiers).mode(mode).on_outage(OnOutage::Closed).build().unwrap();
+    let who = Subject::user("42");
+    assert!(limiter.check_cost(&who, "free", 500_000).await.is_allowed());
+    for _ in 0..2_000 {
+        assert!(limiter.check(&who, "free").await.is_allowed());
+    }
+    let statistics = rig.redis.call(&["INFO", "latencystats"]);
+    let line = statistics.lines().find(|line| line.contains("usec_evalsha:")).unwrap();
+    let (_, p99) = line.split_once(",p99=").unwrap();
+    Duration::from_secs_f64(p99.split(',').next().unwrap().parse::<f64>().unwrap() / 1e6)
+}
+
+// R42: a log of seventy thousand a day holds up the server; what is counted costs the same whatever was taken.
+#[test]
+fn a_large_quota_costs_the_server_no_more_than_a_small_one() {
+    for mode in [Mode::Strict, Mode::Sliding, Mode::Gcra] {
+        unless_starved(|| {
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            let p99 = runtime.block_on(p99_of_scripts(mode));
+            println!("{mode:?}: {p99:?}");
+            if p99 < Duration::from_micros(100) { Ok(()) } else { Err(format!("{mode:?}: {p99:?}")) }
+        });
     }
 }
