@@ -68,8 +68,8 @@ impl<S: Clocks> ClockedRig<S> {
     pub(crate) async fn new() -> Self {
         let shared = Clocked::<S>::share();
         let turn = shared.turn.clone().lock_owned().await;
-        let ages = Moved { servers: shared.clone(), _turn: turn };
-        Self(ServerRig::ageing(shared, |_, _| Box::new(ages)).await)
+        let ages = |servers: Arc<_>, app: String| Moved { servers, app, _turn: turn };
+        Self(ServerRig::ageing(shared.clone(), |_, app| Box::new(ages(shared, app.into()))).await)
     }
 }
 
@@ -100,6 +100,7 @@ const SHARE: u32 = 4;
 /// Keys age with the clock of their server.
 struct Moved<S> {
     servers: Arc<Clocked<S>>,
+    app: String,
     _turn: OwnedMutexGuard<()>,
 }
 
@@ -119,7 +120,8 @@ impl<S: Clocks> Ages for Moved<S> {
     }
 
     fn without_expiry(&self) -> Vec<String> {
-        self.servers.nodes().iter().flat_map(Redis::keys_without_expiry).collect()
+        let keys = self.servers.nodes().iter().flat_map(Redis::keys_without_expiry);
+        keys.filter(|key| key.contains(&format!(":{}:", self.app))).collect()
     }
 
     fn end(&mut self) {}
