@@ -12,8 +12,8 @@ use crate::rig::{CLOCK, Process, Rig, done, eventually, lasts};
 /// Far more than a message needs, far less than a refusal is believed.
 const SOON: Duration = Duration::from_millis(400);
 
-/// For how long a refusal is believed at most.
-const LONGEST: Duration = Duration::from_secs(1);
+/// For how long a refusal is believed at most, by a clock that a busy machine moves late.
+const LONGEST: Duration = Duration::from_millis(1020);
 
 /// So long that what is remembered is asked about again.
 const FLOOD: Duration = Duration::from_millis(1500);
