@@ -24,6 +24,10 @@ use crate::tasks::Tasks;
 /// The parcels of one tour: of more, the first answers would wait for the last.
 const MOST: usize = 128;
 
+/// How many tours may be under way. While a server does not answer, the rest waits here, where it can still be left
+/// behind by whoever gives up.
+const TOURS: usize = 8;
+
 /// Commands of one caller, which are answered together.
 #[derive(Debug)]
 struct Parcel {
@@ -87,29 +91,29 @@ async fn carry(
     loop {
         tokio::select! {
             biased;
-            came = received.recv_many(&mut parcels, MOST) => {
+            Some(()) = tours.next() => {}
+            came = received.recv_many(&mut parcels, MOST), if tours.len() < TOURS => {
                 if came == 0 {
                     break;
                 }
                 // Whoever is about to send comes along.
-                if waiting.load(Relaxed) > parcels.len() {
+                if waiting.load(Relaxed) > came {
                     yield_now().await;
                     while parcels.len() < MOST && let Ok(parcel) = received.try_recv() {
                         parcels.push(parcel);
                     }
                 }
+                parcels.retain(|parcel| !parcel.answers.is_closed());
                 tours.push(tour(connection.clone(), std::mem::take(&mut parcels)));
             }
-            Some(()) = tours.next(), if !tours.is_empty() => {}
         }
     }
     // Whoever waits keeps the channel open: nobody misses the answers of the tours that end with this task, and a
     // connection whose answers never come is closed.
 }
 
-/// Sends what still has somebody who waits, and hands out the answers.
-async fn tour(mut connection: MultiplexedConnection, mut parcels: Vec<Parcel>) {
-    parcels.retain(|parcel| !parcel.answers.is_closed());
+/// Sends parcels, and hands out the answers.
+async fn tour(mut connection: MultiplexedConnection, parcels: Vec<Parcel>) {
     let mut pipeline = Pipeline::new();
     pipeline.ignore_errors();
     let counts: Vec<usize> = parcels.iter().map(|parcel| parcel.commands.len()).collect();

@@ -17,7 +17,6 @@ pub(super) const CONNECT: Duration = Duration::from_millis(500);
 /// A connection that has shown that the node can be used.
 #[derive(Clone)]
 pub(super) struct Link {
-    connection: MultiplexedConnection,
     pub(super) courier: Courier,
     /// What names the server's run; nothing where the user may not ask for it.
     pub(super) run: Option<String>,
@@ -52,10 +51,7 @@ impl Link {
             let ping = cmd("PING");
             let mut pinged = connection.clone();
             match clock.timeout(budget, pinged.send_packed_command(&ping)).await {
-                Some(Ok(_)) => {
-                    let courier = Courier::start(connection.clone(), tasks);
-                    Ok(Self { connection, courier, run, lost })
-                }
+                Some(Ok(_)) => Ok(Self { courier: Courier::start(connection, tasks), run, lost }),
                 Some(Err(error)) => Err(reason(&error)),
                 None => Err("it answers too slowly".to_owned()),
             }
@@ -65,7 +61,7 @@ impl Link {
 
     /// Whether the node answers a ping.
     pub(super) async fn pings(&self) -> bool {
-        self.connection.clone().send_packed_command(&cmd("PING")).await.is_ok()
+        self.courier.ask(vec![cmd("PING")]).await.is_ok()
     }
 }
 

@@ -5,6 +5,8 @@ use tokio::runtime::Handle;
 
 use super::*;
 
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
 async fn courier(server: &Redis) -> Courier {
     let client = Client::open(server.url()).unwrap();
     let connection = client.get_multiplexed_async_connection().await.unwrap();
@@ -79,13 +81,56 @@ async fn a_connection_without_answers_ends_with_its_callers() {
         let courier = courier.clone();
         async move { courier.ask(vec![echo("nobody")]).await }
     });
-    while courier.waiting.load(Relaxed) == 0 {
-        yield_now().await;
-    }
+    until(|| courier.waiting.load(Relaxed) > 0).await;
     asked.abort();
     drop(courier);
-    while weak.strong_count() > 0 {
+    until(|| weak.strong_count() == 0).await;
+    server.resume();
+}
+
+#[tokio::test]
+async fn who_gives_up_while_the_server_hangs_is_forgotten() {
+    let server = Redis::start();
+    let courier = courier(&server).await;
+    server.pause();
+    for _ in 0..100 {
+        let count = || courier.ask(vec![cmd("INCR").arg("count").take()]);
+        let asked: Vec<_> = (0..100).map(|_| Box::pin(count())).collect();
+        assert!(join_all(asked).now_or_never().is_none());
         yield_now().await;
     }
+    assert_eq!(courier.waiting.load(Relaxed), 0);
     server.resume();
+    said(courier.ask(vec![echo("later")]).await);
+    let counted: usize = server.call(&["GET", "count"]).parse().unwrap_or(0);
+    assert!(counted <= TOURS * MOST, "{counted} were still sent");
+}
+
+#[tokio::test]
+async fn answers_come_while_others_keep_asking() {
+    let server = Redis::start();
+    let courier = courier(&server).await;
+    let noise = (0..64).map(|_| {
+        let courier = courier.clone();
+        tokio::spawn(async move {
+            loop {
+                said(courier.ask(vec![echo("noise")]).await);
+            }
+        })
+    });
+    let noise: Vec<_> = noise.collect();
+    for n in 0..100 {
+        let answer = tokio::time::timeout(PATIENCE, courier.ask(vec![echo(&n.to_string())])).await;
+        assert_eq!(said(answer.expect("nobody waits for ever")), [n.to_string()]);
+    }
+    noise.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+async fn until(condition: impl Fn() -> bool) {
+    let came = async {
+        while !condition() {
+            yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, came).await.expect("it comes");
 }
