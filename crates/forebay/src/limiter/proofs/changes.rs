@@ -98,3 +98,18 @@ fn the_windows_of_another_tier_outlive_a_clock_that_steps_back() {
         }
     }
 }
+
+/// The first bytes of a count may be those of a length.
+#[test]
+fn a_window_that_comes_is_not_mistaken_for_a_count() {
+    for mode in [Mode::Sliding, Mode::Strict] {
+        // Of a limit this large a count has six bytes in every mode, and so five before its last.
+        let (minute, second) = (rule(1 << 32, 60_000), rule(10, 1_000));
+        let trial = trial(mode, &[vec![minute], vec![minute, second]]);
+        let taken = 256 * 1_000 + 7;
+        assert!(trial.scripts.ask(taken, true, &[minute]).unwrap().admitted, "{mode:?}");
+        assert!(trial.scripts.ask(10, true, &[minute, second]).unwrap().admitted, "{mode:?}");
+        let verdict = trial.scripts.ask(1, true, &[minute, second]).unwrap();
+        assert!(!verdict.admitted, "{mode:?}");
+    }
+}

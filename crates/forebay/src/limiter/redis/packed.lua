@@ -23,13 +23,13 @@ local asked, readable = (#layout - 1) / 5, 1
 local count = asked
 local kind, last, written, born, returned, width
 if value then
-    if type(value) == 'string' and #value > 22 and #value < 4096 then
+    if type(value) == 'string' and #value > 22 and #value < 16384 then
         kind, last, written, born, returned, width = read('>BI6I5I4I5B', value)
         count = (#value - 22) / (5 + CELLS * width)
     end
     if kind ~= MODE or width < 4 or width == 5 or width > WIDEST or count % 1 > 0 then
         value, readable = nil, 0
-    elseif value:sub(22, 21 + #layout) ~= layout then
+    elseif count < asked or value:sub(22, 21 + #layout) ~= layout then
         local wide, windows, form = math.max(width, layout:byte()), {}, ('I' .. width):rep(CELLS)
         for n = 1, count do
             local length = read('>I5', value, 18 + 5 * n)
