@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, time::Duration};
+use std::{fmt, hash::BuildHasher, time::Duration};
 
 use quick_cache::{UnitWeighter, sync::Cache};
 
@@ -23,12 +23,16 @@ const ASKING: Duration = Duration::from_millis(200);
 /// How many subjects are remembered.
 const SUBJECTS: usize = 10_000;
 
+/// So many parts of the subjects are told apart when something is freed.
+const SHARDS: u64 = 256;
+
 /// The latest refusals of one policy, by subject.
 pub(crate) struct Denials {
     clock: Clock,
+    seed: Seed,
     refused: Cache<Box<str>, Quota, UnitWeighter, Seed>,
-    /// How often something was forgotten: what was asked before then may not hold any more.
-    forgotten: AtomicU64,
+    /// How often something was forgotten of some subjects each: what was asked before then may not hold any more.
+    forgotten: Box<[AtomicU64]>,
 }
 
 /// To what a refusal applies, and until when.
@@ -56,9 +60,9 @@ pub(super) struct Asked {
 
 impl Denials {
     pub(super) fn new(clock: Clock) -> Self {
-        let refused =
-            Cache::with(SUBJECTS, SUBJECTS as u64, UnitWeighter, Seed::default(), Default::default());
-        Self { clock, refused, forgotten: AtomicU64::new(0) }
+        let seed = Seed::default();
+        let refused = Cache::with(SUBJECTS, SUBJECTS as u64, UnitWeighter, seed, Default::default());
+        Self { clock, seed, refused, forgotten: (0..SHARDS).map(|_| AtomicU64::new(0)).collect() }
     }
 
     /// The refusal that still holds for this cost, or a larger one, in the tier of this name as of a version of the
@@ -75,8 +79,8 @@ impl Denials {
     }
 
     /// To be called before the store is asked.
-    pub(super) fn ask(&self) -> Asked {
-        Asked { at: self.clock.now(), forgotten: self.forgotten.load(SeqCst) }
+    pub(super) fn ask(&self, subject: &str) -> Asked {
+        Asked { at: self.clock.now(), forgotten: self.forgotten(subject).load(SeqCst) }
     }
 
     /// Remembers that the store has refused `cost`, unless something was freed meanwhile.
@@ -105,21 +109,28 @@ impl Denials {
         if quota.refusal().set(refusal).is_ok() {
             self.refused.insert(subject.into(), quota.clone());
         }
-        if self.forgotten.load(SeqCst) != asked.forgotten {
+        if self.forgotten(subject).load(SeqCst) != asked.forgotten {
             self.refused.remove(subject);
         }
     }
 
     /// Something of a subject was freed.
     pub(super) fn forget(&self, subject: &str) {
-        self.forgotten.fetch_add(1, SeqCst);
+        self.forgotten(subject).fetch_add(1, SeqCst);
         self.refused.remove(subject);
     }
 
     /// It is not known what was freed.
     pub(super) fn clear(&self) {
-        self.forgotten.fetch_add(1, SeqCst);
+        for forgotten in &self.forgotten {
+            forgotten.fetch_add(1, SeqCst);
+        }
         self.refused.clear();
+    }
+
+    fn forgotten(&self, subject: &str) -> &AtomicU64 {
+        let shard = self.seed.hash_one(subject) % SHARDS;
+        &self.forgotten[shard as usize]
     }
 }
 

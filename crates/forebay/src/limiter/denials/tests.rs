@@ -38,7 +38,7 @@ fn wait(decision: Option<Decision>) -> Option<Duration> {
 fn a_refusal_is_believed_until_its_instant() {
     let ((denials, time), tier) = (denials(), tier(10));
     let span = Duration::from_millis(300);
-    denials.remember("a", FREE, 1, denials.ask(), &refusal(&tier, 10, span));
+    denials.remember("a", FREE, 1, denials.ask("a"), &refusal(&tier, 10, span));
     time.advance(span - TICK - Duration::from_millis(1));
     assert_eq!(wait(denials.find("a", FREE, 1)), Some(TICK + Duration::from_millis(1)));
     time.advance(Duration::from_millis(1));
@@ -48,7 +48,7 @@ fn a_refusal_is_believed_until_its_instant() {
 #[test]
 fn no_refusal_is_believed_for_more_than_a_second_and_towards_its_end_one_caller_asks_again() {
     let ((denials, time), tier) = (denials(), tier(10));
-    denials.remember("a", FREE, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
+    denials.remember("a", FREE, 1, denials.ask("a"), &refusal(&tier, 10, MINUTE));
     time.advance(LONGEST - ASKING - Duration::from_millis(1));
     assert_eq!(wait(denials.find("a", FREE, 1)), Some(MINUTE - Duration::from_millis(799)));
     time.advance(Duration::from_millis(1));
@@ -61,7 +61,7 @@ fn no_refusal_is_believed_for_more_than_a_second_and_towards_its_end_one_caller_
 #[test]
 fn only_the_same_cost_or_a_larger_one_of_the_same_tier_is_refused() {
     let ((denials, _time), tier) = (denials(), tier(10));
-    denials.remember("a", FREE, 3, denials.ask(), &refusal(&tier, 8, Duration::from_secs(1)));
+    denials.remember("a", FREE, 3, denials.ask("a"), &refusal(&tier, 8, Duration::from_secs(1)));
     assert!(denials.find("a", FREE, 2).is_none());
     assert!(denials.find("b", FREE, 3).is_none());
     assert!(denials.find("a", ("free", 1), 3).is_none(), "the tiers were replaced");
@@ -75,7 +75,7 @@ fn only_the_same_cost_or_a_larger_one_of_the_same_tier_is_refused() {
 fn what_was_freed_while_the_store_was_asked_is_not_refused() {
     let ((denials, _time), tier) = (denials(), tier(10));
     for forget in [|denials: &Denials| denials.forget("a"), |denials: &Denials| denials.clear()] {
-        let asked = denials.ask();
+        let asked = denials.ask("a");
         forget(&denials);
         denials.remember("a", FREE, 1, asked, &refusal(&tier, 10, MINUTE));
         assert!(denials.find("a", FREE, 1).is_none());
@@ -86,7 +86,7 @@ fn what_was_freed_while_the_store_was_asked_is_not_refused() {
 fn what_was_freed_is_forgotten() {
     let ((denials, _time), tier) = (denials(), tier(10));
     for subject in ["a", "b"] {
-        denials.remember(subject, FREE, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
+        denials.remember(subject, FREE, 1, denials.ask(subject), &refusal(&tier, 10, MINUTE));
     }
     denials.forget("a");
     assert!(denials.find("a", FREE, 1).is_none());
@@ -99,7 +99,13 @@ fn what_was_freed_is_forgotten() {
 fn no_more_subjects_are_remembered_than_there_is_room_for() {
     let ((denials, _time), tier) = (denials(), tier(10));
     for subject in 0..2 * SUBJECTS {
-        denials.remember(&subject.to_string(), FREE, 1, denials.ask(), &refusal(&tier, 10, MINUTE));
+        denials.remember(
+            &subject.to_string(),
+            FREE,
+            1,
+            denials.ask(&subject.to_string()),
+            &refusal(&tier, 10, MINUTE),
+        );
     }
     assert!(denials.refused.len() <= SUBJECTS);
 }
