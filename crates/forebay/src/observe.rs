@@ -53,7 +53,7 @@ pub enum Event<'a> {
         /// How long it refuses.
         pause: Duration,
     },
-    /// A limiter has decided.
+    /// A limiter has decided about a call. What is given back later was allowed all the same.
     Checked {
         /// The name of the policy.
         policy: &'a str,

@@ -62,11 +62,15 @@ impl Remote {
         let (epoch, leases) = (Arc::new(Epoch::deaf()), Arc::new(Leases::new(context.clock.clone())));
         let memory = Arc::new(Memory::new(local_bytes, Store::Outside));
         let deferred = Arc::new(Deferred::new(clock.clone()));
-        let hooks =
-            Told { deferred: Arc::downgrade(&deferred), epoch: epoch.clone(), wake: context.wake.clone() };
+        let policies = Arc::<Policies>::default();
+        let hooks = Told {
+            deferred: Arc::downgrade(&deferred),
+            epoch: epoch.clone(),
+            wake: context.wake.clone(),
+            policies: policies.clone(),
+        };
         let redis = Redis::open(address, budget, clock, context.dice.clone(), tasks.clone(), Arc::new(hooks));
         let hearing = Arc::new(Hearing::new(epoch.clone(), leases.clone(), memory.clone()));
-        let policies = Arc::<Policies>::default();
         let (heard, freed) = (hearing.clone(), policies.clone());
         let bus = Bus::open(&redis, keys.invalidate_channel(), &context.dice, &tasks, move |message| {
             heard.hear(message);
@@ -182,6 +186,7 @@ struct Told {
     deferred: Weak<Deferred>,
     epoch: Arc<Epoch>,
     wake: Wake,
+    policies: Arc<Policies>,
 }
 
 impl Hooks for Told {
@@ -192,9 +197,10 @@ impl Hooks for Told {
         self.epoch.missed();
     }
 
-    /// Nobody is to wait for a wake that may never come.
+    /// Nobody is to wait for a wake that may never come, nor to be refused where its policy says otherwise.
     fn unusable(&self) {
         self.wake.wake_all();
+        self.policies.forget();
     }
 }
 

@@ -1,7 +1,6 @@
 //! The layer that takes each request from quotas, and answers those that have none left.
 
 use std::{
-    cmp::Reverse,
     fmt,
     future::Future,
     pin::Pin,
@@ -18,7 +17,7 @@ use super::{
     refusal::refuse,
     whose::{Asked, Whose},
 };
-use crate::limiter::{Decision, Limiter, Quota, Reservation, Reserved};
+use crate::limiter::{Decision, Limiter, Reservation};
 
 /// Lets requests through as a [`Limiter`] allows, and answers the others itself: 429 where a limit is reached, 422
 /// where the cost is above a limit, 503 where the limiter cannot say. Each is a problem (RFC 9457), is not to be
@@ -122,18 +121,9 @@ impl RateLimitLayer {
 
 impl Rules {
     /// Takes `cost` from all quotas, or from none.
-    async fn take(&self, asked: Vec<Asked>, cost: u64) -> Result<Vec<Reservation>, Decision> {
-        let mut held = Vec::with_capacity(asked.len());
-        for Asked { subject, tier } in asked {
-            match self.limiter.reserve(&subject, &tier, cost).await {
-                Reserved::Held(reservation) => held.push(reservation),
-                Reserved::Refused(decision) => {
-                    give_back(held);
-                    return Err(decision);
-                }
-            }
-        }
-        Ok(held)
+    async fn take(&self, asked: &[Asked], cost: u64) -> Result<Vec<Reservation>, Decision> {
+        let asked: Vec<_> = asked.iter().map(|Asked { subject, tier }| (subject, &**tier)).collect();
+        self.limiter.reserve_all(&asked, cost).await
     }
 
     /// Shows what is left in the answer, unless a layer further in has less.
@@ -143,10 +133,10 @@ impl Rules {
             give_back(held);
             return;
         }
-        let binding = held.iter().map(Reservation::quota).min_by_key(|quota| left(quota));
+        let binding = held.iter().map(Reservation::quota).min_by_key(|quota| quota.left());
         let Some(quota) = binding else { return };
         if let Some(Decision::Allowed(other)) = further_in
-            && left(other) <= left(quota)
+            && other.left() <= quota.left()
         {
             return;
         }
@@ -154,11 +144,6 @@ impl Rules {
         self.style.write(&decision, response.headers_mut());
         response.extensions_mut().insert(decision);
     }
-}
-
-/// What orders quotas by how much they bind: the least left, then the longest time until there is more.
-fn left(quota: &Quota) -> impl Ord + use<> {
-    (quota.remaining(), Reverse(quota.reset_after()))
 }
 
 /// Gives back what was taken, and lets nobody wait for it.
@@ -217,7 +202,7 @@ where
         let rules = self.rules.clone();
         let (asked, cost) = (Whose::all(&rules.whose, &head), (rules.cost)(&head));
         Box::pin(async move {
-            let held = match rules.take(asked, cost).await {
+            let held = match rules.take(&asked, cost).await {
                 Ok(held) => held,
                 Err(decision) => return Ok(refuse(decision, cost, rules.style)),
             };

@@ -68,16 +68,11 @@ impl Whose {
         })
     }
 
-    /// All quotas that a request is taken from, in this order; a subject that comes twice is asked once.
+    /// All quotas that a request is taken from, in this order; a subject that comes twice is decided by the windows
+    /// of both tiers.
     pub(super) fn all(whose: &[Self], head: &Parts) -> Vec<Asked> {
         let caller = Caller::of(&head.extensions);
-        let mut all: Vec<Asked> = Vec::with_capacity(whose.len());
-        for asked in whose.iter().filter_map(|whose| whose.ask(head, &caller)) {
-            if all.iter().all(|other| other.subject != asked.subject) {
-                all.push(asked);
-            }
-        }
-        all
+        whose.iter().filter_map(|whose| whose.ask(head, &caller)).collect()
     }
 }
 

@@ -81,7 +81,7 @@ impl Home {
     }
 
     pub(super) fn limiter(&self, policy: &str) -> Option<Arc<Inner>> {
-        self.policies.0.lock().get(policy)?.upgrade()
+        self.policies.limiter(policy)
     }
 
     /// Where counts are shared, if they are.
@@ -118,18 +118,27 @@ impl Policies {
     pub(crate) fn hear(&self, heard: Heard<'_>) {
         match heard {
             Heard::Changed { space, id, kind: Kind::Freed, .. } => {
-                self.limiters(Some(space)).iter().for_each(|limiter| limiter.forget(id));
+                if let Some(limiter) = self.limiter(space) {
+                    limiter.forget(id);
+                }
             }
             Heard::Missed | Heard::Deaf | Heard::Hearing => {
-                self.limiters(None).iter().for_each(|limiter| limiter.forget_all());
+                self.forget();
             }
             Heard::Changed { .. } => {}
         }
     }
 
-    fn limiters(&self, policy: Option<&str>) -> Vec<Arc<Inner>> {
-        let policies = self.0.lock();
-        let chosen = policies.iter().filter(|(name, _)| policy.is_none_or(|policy| policy == name.as_str()));
-        chosen.filter_map(|(_, limiter)| limiter.upgrade()).collect()
+    /// Forgets all refusals.
+    pub(crate) fn forget(&self) {
+        self.limiters().iter().for_each(|limiter| limiter.forget_all());
+    }
+
+    fn limiter(&self, policy: &str) -> Option<Arc<Inner>> {
+        self.0.lock().get(policy)?.upgrade()
+    }
+
+    fn limiters(&self) -> Vec<Arc<Inner>> {
+        self.0.lock().values().filter_map(Weak::upgrade).collect()
     }
 }

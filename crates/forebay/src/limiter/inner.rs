@@ -12,6 +12,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::oneshot;
+
 use super::{
     backend::{Ask, Backend, Hold, Settlement, Verdict},
     decision::Decision,
@@ -25,11 +27,12 @@ use crate::{
     error::{Error, ErrorKind},
     key::Name,
     observe::{CheckOutcome, Event, Observe},
+    redis::Unusable,
     tasks::Tasks,
 };
 
-/// When to ask again while the store cannot be asked.
-const RETRY: Duration = Duration::from_secs(1);
+/// While the store cannot be asked.
+const UNAVAILABLE: Decision = Decision::Unavailable { retry_after: Duration::from_secs(1) };
 
 pub(super) struct Inner {
     pub(super) name: Name,
@@ -75,19 +78,21 @@ impl Inner {
         if let Some(decision) = applied.foregone(cost) {
             return (self.told(&applied, decision), Hold::Nowhere);
         }
-        let asked = self.denials.as_ref().map(Denials::ask);
-        let (decision, hold, by_store) = self.ask(subject, &applied, cost, cost > 0).await;
-        if let (Some(denials), Some(asked), true) = (&self.denials, asked, by_store) {
-            denials.remember(subject, (tier, version), cost, asked, &decision);
+        let asked = self.denials.as_ref().map(|denials| denials.ask(subject));
+        let Ok(answer) = self.ask(subject, &applied, cost, cost > 0).await else {
+            return (self.told(&applied, UNAVAILABLE), Hold::Nowhere);
+        };
+        if let (Some(denials), Some(asked), true) = (&self.denials, asked, answer.by_store) {
+            denials.remember(subject, (tier, version), cost, asked, &answer.decision);
         }
-        (decision, hold)
+        (self.told(&applied, answer.decision), answer.hold)
     }
 
     /// Tells what a check of 1 would say.
     pub(super) async fn look(&self, subject: &str, tier: &Arc<Tier>) -> Decision {
         match tier.foregone(1) {
-            Some(decision) => self.told(tier, decision),
-            None => self.ask(subject, tier, 1, false).await.0,
+            Some(decision) => decision,
+            None => self.ask(subject, tier, 1, false).await.map_or(UNAVAILABLE, |answer| answer.decision),
         }
     }
 
@@ -115,28 +120,25 @@ impl Inner {
         if let Some(decision) = tier.foregone(cost) {
             return (self.told(&tier, decision), Hold::Nowhere);
         }
-        let (decision, hold, _) = self.ask(subject, &tier, cost, cost > 0).await;
-        (decision, hold)
+        match self.ask(subject, &tier, cost, cost > 0).await {
+            Ok(answer) => (self.told(&tier, answer.decision), answer.hold),
+            Err(_) => (self.told(&tier, UNAVAILABLE), Hold::Nowhere),
+        }
     }
 
-    /// Asks the store; whether it was that which decided comes last.
+    /// Asks the store.
     pub(super) async fn ask(
         &self,
         subject: &str,
         tier: &Arc<Tier>,
         cost: u64,
         take: bool,
-    ) -> (Decision, Hold, bool) {
-        let Ok(verdict) = self.backend.check(subject, Ask { tier, cost, take }).await else {
-            let decision = Decision::Unavailable { retry_after: RETRY };
-            return (self.told(tier, decision), Hold::Nowhere, false);
-        };
+    ) -> Result<Answered, Unusable> {
+        let verdict = self.backend.check(subject, Ask { tier, cost, take }).await?;
         if verdict.unreadable {
             self.observe.record(Event::UnreadableLimit { policy: self.name.as_str() });
         }
-        let by_store = verdict.applied.is_none();
-        let (decision, hold) = decided(tier, cost, verdict);
-        (self.told(tier, decision), hold, by_store)
+        Ok(Answered::of(tier, cost, verdict))
     }
 
     /// A refusal that still holds, for the price of a look into memory.
@@ -163,6 +165,17 @@ impl Inner {
         self.observe.record(Event::Checked { policy: self.name.as_str(), tier, outcome });
     }
 
+    /// Gives a subject its whole quota back, whether or not anybody waits until that is done.
+    pub(super) async fn reset(self: &Arc<Self>, subject: Box<str>) -> Result<(), Error> {
+        let (limiter, (end, done)) = (self.clone(), oneshot::channel());
+        self.tasks.spawn(async move {
+            let reset = limiter.backend.reset(&subject).await;
+            limiter.forget(&subject);
+            end.send(reset.map_err(|_| unavailable())).ok();
+        });
+        done.await.unwrap_or_else(|_| Err(unavailable()))
+    }
+
     pub(super) async fn settle(&self, subject: &str, settlement: Settlement<'_>) -> Result<(), Error> {
         let frees = settlement.actual < settlement.reserved;
         let settled = self.backend.settle(subject, settlement).await;
@@ -187,13 +200,25 @@ impl Inner {
     }
 }
 
-/// What a verdict means for the caller.
-fn decided(tier: &Arc<Tier>, cost: u64, verdict: Verdict) -> (Decision, Hold) {
-    let Verdict { fits, wait, usage, hold, applied, .. } = verdict;
-    let quota = Quota::new(applied.unwrap_or_else(|| tier.clone()), usage, if fits { 0 } else { cost });
-    match fits {
-        true => (Decision::Allowed(quota), hold),
-        false => (Decision::Denied { quota, retry_after: wait.max(Duration::from_millis(1)) }, hold),
+/// What the store has answered.
+#[derive(Debug)]
+pub(super) struct Answered {
+    decision: Decision,
+    hold: Hold,
+    /// Whether it was the store that decided, and not this process in its place.
+    by_store: bool,
+}
+
+impl Answered {
+    fn of(tier: &Arc<Tier>, cost: u64, verdict: Verdict) -> Self {
+        let Verdict { fits, wait, usage, hold, applied, .. } = verdict;
+        let by_store = applied.is_none();
+        let quota = Quota::new(applied.unwrap_or_else(|| tier.clone()), usage, if fits { 0 } else { cost });
+        let decision = match fits {
+            true => Decision::Allowed(quota),
+            false => Decision::Denied { quota, retry_after: wait.max(Duration::from_millis(1)) },
+        };
+        Self { decision, hold, by_store }
     }
 }
 

@@ -27,7 +27,7 @@ const AT_A_TIME: usize = 32;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Listing {
-    /// The counts of at most 100 keys, the largest first.
+    /// The counts of the first 100 keys by name, the largest count first.
     pub counts: Vec<Count>,
     /// How many keys were found, at most 10,000.
     pub total: usize,

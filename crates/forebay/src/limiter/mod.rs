@@ -46,11 +46,7 @@ pub(crate) use self::{
     home::{Home, Policies, Remote},
     memory::Counts,
 };
-use self::{
-    inner::{Inner, unavailable},
-    policy::Policy,
-    refund::Refunds,
-};
+use self::{inner::Inner, policy::Policy, refund::Refunds};
 use crate::{error::Error, key::encode, subject::Subject};
 
 /// Decides whether subjects may go on. Cheap to clone.
@@ -105,24 +101,35 @@ impl Limiter {
     /// in a user before the tenant.
     ///
     /// Subjects have keys of their own, so they are asked in turn, and what was taken is given back when a later
-    /// one refuses. A subject that is named twice is decided in one step by all its windows.
+    /// one refuses, or when this future is dropped before the last one has answered. A subject that is named twice
+    /// is decided in one step by all its windows.
     pub async fn check_all(&self, asked: &[(&Subject, &str)]) -> Decision {
+        match self.reserve_all(asked, 1).await {
+            Ok(held) => {
+                let tightest = held.iter().map(Reservation::quota).min_by_key(|quota| quota.left()).cloned();
+                Decision::Allowed(tightest.unwrap_or_else(|| Quota::whole(self.0.tier(&self.0.lowest))))
+            }
+            Err(decision) => decision,
+        }
+    }
+
+    /// As [`Limiter::check_all`], with a cost that can be settled.
+    pub(crate) async fn reserve_all(
+        &self,
+        asked: &[(&Subject, &str)],
+        cost: u64,
+    ) -> Result<Vec<Reservation>, Decision> {
         let mut held = Refunds::default();
-        let mut tightest = None;
         for (subject, tiers) in by_subject(asked) {
-            match self.0.reserve(&encode(subject.as_str()), &tiers, 1).await {
-                Reserved::Held(reservation) => {
-                    tightest = Some(reservation.quota().tighter(tightest));
-                    held.add(reservation);
-                }
+            match self.0.reserve(&encode(subject.as_str()), &tiers, cost).await {
+                Reserved::Held(reservation) => held.add(reservation),
                 Reserved::Refused(decision) => {
                     held.refund().await;
-                    return decision;
+                    return Err(decision);
                 }
             }
         }
-        held.keep();
-        Decision::Allowed(tightest.unwrap_or_else(|| Quota::whole(self.0.tier(&self.0.lowest))))
+        Ok(held.keep())
     }
 
     /// Tells what a check would say, and takes nothing. What remains is told as it is.
@@ -136,10 +143,7 @@ impl Limiter {
     ///
     /// The store cannot be asked; whether it was done is not known.
     pub async fn reset(&self, subject: &Subject) -> Result<(), Error> {
-        let subject = encode(subject.as_str());
-        let reset = self.0.backend.reset(&subject).await;
-        self.0.forget(&subject);
-        reset.map_err(|_| unavailable())
+        self.0.reset(encode(subject.as_str()).into()).await
     }
 
     /// Takes `cost` for work whose true cost is known afterwards, such as tokens of a language model: settle the

@@ -5,6 +5,7 @@ mod tests;
 
 use std::{
     cmp::Reverse,
+    collections::BTreeSet,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -24,6 +25,9 @@ use crate::{
 
 /// What a sorted set may hold without holding up everybody else.
 const MOST_LOGGED: u64 = 10_000;
+
+/// A subject may have windows of every tier in its value, also of those before a replacement.
+const MOST_LENGTHS: usize = 32;
 
 /// Integers up to here are exact in a script.
 const EXACT: u64 = 1 << 53;
@@ -58,6 +62,12 @@ impl Policy {
             Ok(Arc::new(tier))
         });
         let tiers: Vec<_> = tiers.collect::<Result<_, Error>>()?;
+        let lengths: BTreeSet<u64> =
+            tiers.iter().flat_map(|tier| &tier.windows).map(Window::millis).collect();
+        if lengths.len() > MOST_LENGTHS {
+            let why = format!("policy {policy} has windows of {} lengths; the most are 32", lengths.len());
+            return Err(Error::new(ErrorKind::Config, why));
+        }
         let Some(lowest) = find(&tiers, lowest).cloned() else {
             let remedy = "add that tier, or name another with lowest()";
             let why =

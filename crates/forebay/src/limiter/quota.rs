@@ -74,9 +74,9 @@ impl Quota {
         &self.told.tier
     }
 
-    /// Of two quotas the one with less left.
-    pub(super) fn tighter(&self, other: Option<Self>) -> Self {
-        other.filter(|other| other.remaining() < self.remaining()).unwrap_or_else(|| self.clone())
+    /// What orders quotas by how much they bind: the least left, then the longest time until there is more.
+    pub(crate) fn left(&self) -> (u64, Reverse<Duration>) {
+        (self.remaining(), Reverse(self.reset_after()))
     }
 
     /// For how long it is remembered.

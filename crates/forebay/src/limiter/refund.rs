@@ -4,7 +4,8 @@ use futures::future::join_all;
 
 use super::reservation::Reservation;
 
-/// What was taken from some subjects while others are still asked. It is given back also when whoever asks goes away.
+/// What was taken from some subjects while others are still asked. It is given back also when whoever asks goes away;
+/// what the one that is being asked then takes ages out.
 #[derive(Debug, Default)]
 pub(super) struct Refunds(Vec<Reservation>);
 
@@ -14,8 +15,8 @@ impl Refunds {
     }
 
     /// Leaves everything taken.
-    pub(super) fn keep(mut self) {
-        self.0.clear();
+    pub(super) fn keep(mut self) -> Vec<Reservation> {
+        std::mem::take(&mut self.0)
     }
 
     /// Gives everything back, and waits until that is done.

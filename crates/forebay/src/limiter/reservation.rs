@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::{
     backend::{Hold, Settlement},
     decision::Decision,
-    inner::Inner,
+    inner::{Inner, unavailable},
     policy::Tier,
     quota::Quota,
 };
@@ -48,29 +48,38 @@ impl Reservation {
     ///
     /// The store did not answer. It is not asked again: what was reserved counts as spent.
     pub async fn settle(self, actual: u64) -> Result<(), Error> {
-        let Self { tier, hold, reserved, .. } = &self;
+        self.begin(actual).await.unwrap_or_else(|_| Err(unavailable()))
+    }
+
+    /// Settles for nothing.
+    pub(crate) fn give_back(self) -> Settling {
+        self.begin(0)
+    }
+
+    /// Settles, whether or not anybody waits until that is done.
+    fn begin(self, actual: u64) -> Settling {
+        let (end, done) = oneshot::channel();
+        self.limiter.tasks.clone().spawn(async move {
+            end.send(self.correct(actual).await).ok();
+        });
+        done
+    }
+
+    async fn correct(&self, actual: u64) -> Result<(), Error> {
+        let Self { limiter, subject, tier, hold, reserved, .. } = self;
         if actual == *reserved || tier.windows.is_empty() {
             return Ok(());
         }
         if *reserved == 0 {
             // Nothing is held that could be corrected: what was used is taken as far as it fits.
-            let cost = actual.min(tier.most_at_once());
-            drop(self.limiter.ask(&self.subject, tier, cost, true).await);
+            limiter.ask(subject, tier, actual.min(tier.most_at_once()), true).await.ok();
             return Ok(());
         }
         // More than any limit, and exact in a script.
-        let settlement = Settlement { tier, hold, reserved: *reserved, actual: actual.min(1 << 52) };
-        self.limiter.settle(&self.subject, settlement).await
-    }
-
-    /// Settles for nothing, whether or not anybody waits until that is done.
-    pub(crate) fn give_back(self) -> oneshot::Receiver<()> {
-        let (end, done) = oneshot::channel();
-        self.limiter.tasks.clone().spawn(async move {
-            // What the store does not confirm counts as spent, and ages out.
-            self.settle(0).await.ok();
-            end.send(()).ok();
-        });
-        done
+        let actual = actual.min(1 << 52);
+        limiter.settle(subject, Settlement { tier, hold, reserved: *reserved, actual }).await
     }
 }
+
+/// The end of a settlement.
+pub(crate) type Settling = oneshot::Receiver<Result<(), Error>>;

@@ -61,3 +61,16 @@ fn a_log_is_bounded_by_the_longest_window_of_the_policy() {
     let error = tiers("100/1001s").unwrap_err().to_string();
     assert!(error.contains("10/second") && error.contains("longest window"), "{error}");
 }
+
+#[test]
+fn a_policy_has_no_more_windows_than_a_value_can_hold() {
+    let policy = |tiers: u64| {
+        let tiers = (0..tiers).try_fold(Tiers::new().unlimited("free").unwrap(), |all, tier| {
+            let lengths = (1..=8).map(|n| Window::new(1, Duration::from_millis(8 * tier + n)).unwrap());
+            all.tier(&format!("t{tier}"), lengths)
+        });
+        Policy::new(&Name::new("api").unwrap(), Mode::Strict, "free", tiers.unwrap())
+    };
+    assert!(policy(4).is_ok());
+    assert!(policy(5).unwrap_err().to_string().contains("40 lengths"));
+}

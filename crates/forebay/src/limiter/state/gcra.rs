@@ -22,6 +22,10 @@ impl Cells for Gcra {
         self.debt = self.debt.saturating_sub((to - from).saturating_mul(self.rate));
     }
 
+    fn is_empty(&self) -> bool {
+        self.debt == 0
+    }
+
     fn used(&self, window: &Window, _: u64) -> u64 {
         self.debt.div_ceil(window.millis())
     }

@@ -23,6 +23,9 @@ pub(super) trait Cells: Clone + Default {
     /// Lets the time go on.
     fn advance(&mut self, length: u64, from: u64, to: u64);
 
+    /// Whether nothing counts any more.
+    fn is_empty(&self) -> bool;
+
     /// How much counts.
     fn used(&self, window: &Window, age: u64) -> u64;
 
@@ -227,6 +230,7 @@ impl<C: Cells> Windows<C> {
         for (length, cells) in &mut self.windows {
             cells.advance(*length, from, age);
         }
+        self.windows.retain(|(_, cells)| !cells.is_empty());
         self.age = age;
     }
 

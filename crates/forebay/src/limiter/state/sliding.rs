@@ -44,6 +44,10 @@ impl Cells for Sliding {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        self.current + self.previous == 0
+    }
+
     fn used(&self, window: &Window, age: u64) -> u64 {
         self.current + self.weighed(window.millis(), age)
     }

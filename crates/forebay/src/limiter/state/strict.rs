@@ -38,6 +38,10 @@ impl Cells for Strict {
         self.0[..passed].fill(0);
     }
 
+    fn is_empty(&self) -> bool {
+        self.0 == [0; 11]
+    }
+
     fn used(&self, _: &Window, _: u64) -> u64 {
         self.0.iter().sum()
     }

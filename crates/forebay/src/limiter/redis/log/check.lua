@@ -24,8 +24,8 @@ end
 
 local member = ''
 if fits == 1 and ARGV[2] == '1' then
-    redis.call('ZREMRANGEBYSCORE', key, '-inf', text(age - horizon))
     add(cost)
+    redis.call('ZREMRANGEBYSCORE', key, '-inf', text(age - horizon))
     redis.call('PEXPIRE', key, horizon)
     member = name(number + 1, now)
     for i = 4, #ARGV, 2 do

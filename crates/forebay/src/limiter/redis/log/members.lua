@@ -26,7 +26,6 @@ if newest.err or newest[1] then
     if digits and #digits == 16 and #stamp == 15 then
         number, last, written = tonumber(digits), tonumber(stamp), tonumber(newest[2])
     else
-        redis.call('DEL', key)
         newest, readable = {}, 0
     end
 end
@@ -35,7 +34,7 @@ local age = written + math.max(0, now - last)
 -- How much a window of `length` has got, and where it begins.
 local function used(length)
     local beginning = '(' .. text(age - length)
-    return redis.call('ZCOUNT', key, beginning, '+inf'), beginning
+    return newest[1] and redis.call('ZCOUNT', key, beginning, '+inf') or 0, beginning
 end
 
 -- Hands the members to `act` in such parts as Lua can pass.
@@ -47,8 +46,12 @@ local function in_parts(members, act)
     return done
 end
 
+-- Takes a cost, in the place of what could not be read.
 local function add(cost)
     local members = {}
+    if readable == 0 then
+        redis.call('DEL', key)
+    end
     for n = 1, cost do
         members[2 * n - 1], members[2 * n] = text(age), name(number + n, now)
     end

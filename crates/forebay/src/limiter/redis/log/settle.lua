@@ -14,7 +14,7 @@
 
 local reserved, actual, settled = tonumber(ARGV[2]), tonumber(ARGV[3]), 0
 local first, tail = tonumber(ARGV[1]:sub(1, 16)), tonumber(ARGV[1]:sub(18))
-if actual < reserved then
+if newest[1] and actual < reserved then
     local members = {}
     for n = actual, reserved - 1 do
         members[#members + 1] = name(first + n, tail)
@@ -22,7 +22,7 @@ if actual < reserved then
     settled = in_parts(members, function(...)
         return redis.call('ZREM', key, ...)
     end)
-else
+elseif newest[1] then
     local taken, longest, more = redis.call('ZSCORE', key, ARGV[1]), 0, actual - reserved
     for i = 7, #ARGV, 2 do
         local length = tonumber(ARGV[i])
