@@ -83,6 +83,17 @@ async fn each_policy_does_as_it_says_whatever_has_struck() {
     }
 }
 
+#[tokio::test]
+async fn what_redis_has_refused_is_not_refused_for_longer_than_it_can_be_asked() {
+    let stage = Stage::new().await;
+    let closed = limiter(&stage.forebay, OnOutage::Closed);
+    let told = Told::of(&closed, &user(), 30).await.counts();
+    assert_eq!(told, [10, 20, 0]);
+    stage.redis.kill();
+    until(PATIENCE, || !stage.status().usable).await.expect("the loss is seen");
+    assert_eq!(Told::of(&closed, &user(), 20).await.counts(), [0, 0, 20]);
+}
+
 // R48, R49: thirty seconds a call, or ten, or memory without end.
 #[tokio::test]
 async fn under_load_a_policy_goes_on_as_it_says_and_returns() {
