@@ -6,7 +6,7 @@
 //! 4. `catch_panic`: a panic becomes a problem like any other.
 //! 5. `deadline`: inside these, so that running out of time is a problem too.
 //! 6. `limits`, if `server.limit` names a policy: inside the deadline, which bounds the question to Redis too, and in
-//!    front of everything that could be called for free, tokens that are guessed and paths that do not exist included.
+//!    front of everything that could be called for free, unknown tokens and paths that do not exist included.
 //! 7. `paths`: the last before the routes; nothing further in sees a path that cannot be read.
 //!
 //! `auth` sits on the routes that need a scope, so that a new route cannot miss it by the spelling of its path.

@@ -47,8 +47,8 @@ fn shown(headers: &HeaderMap) -> Option<String> {
 
 /// A caller with a key that somebody has, or with none.
 ///
-/// A handler's argument, and so further in than the limits: also a wrong key takes from the quota of its address,
-/// and keys are guessed no faster than that.
+/// A handler's argument, and so further in than the limits: also a wrong key takes from the quota of its address. A
+/// right one has its own, so that this does not keep anybody from guessing: keys must be long.
 pub(crate) struct Known(pub(crate) Caller);
 
 impl<S: Sync> FromRequestParts<S> for Known {

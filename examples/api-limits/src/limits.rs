@@ -14,7 +14,7 @@ pub(crate) struct Limits {
     pub(crate) callers: CallerLayer,
     /// Takes from the quota of the API key, or of the address where none is sent.
     pub(crate) api: RateLimitLayer,
-    /// Takes from that of the address, whatever key is sent: guessing goes no faster with many keys.
+    /// Takes from that of the address, whatever key is sent: passwords are guessed no faster with many keys.
     pub(crate) sign_in: RateLimitLayer,
 }
 

@@ -18,7 +18,9 @@ use crate::{api::decision, app::Shared, limits::Policy};
 /// Where the answer shows another quota than the caller's own: that which the call is about.
 const LIMITS: &str = "/v1/limits/";
 
-/// Resolves who is calling. A token that is unknown counts as none, so that whoever guesses is limited by address.
+/// Resolves who is calling. A token that is unknown counts as none, and takes from the quota of its address.
+///
+/// A known one has its own, so that this keeps nobody from guessing tokens: they are to be long and random.
 pub(crate) fn callers(app: &Shared) -> CallerLayer {
     let tokens = app.clone();
     CallerLayer::new(app.addresses.clone()).lookup(move |head| {

@@ -83,6 +83,22 @@ impl CallerLayer {
     ///
     /// A look-up that fails, or takes too long, is logged, and the caller counts as one without credentials: what
     /// cannot be checked must not give more, and no outage of the look-up answers requests.
+    ///
+    /// The look-up comes before every limit further in, and right credentials are not held up where the quota of
+    /// their address is used up: whoever guesses is told by that. Where credentials can be guessed, limit all
+    /// requests by address in front of the look-up:
+    ///
+    /// ```
+    /// # use forebay::{http::{Addresses, CallerLayer, Identity, RateLimitLayer, Whose}, limiter::Limiter};
+    /// # async fn find() -> Result<Option<Identity>, std::io::Error> { Ok(None) }
+    /// # fn layers(all_by_address: Limiter, api: Limiter) {
+    /// tower::ServiceBuilder::new()
+    ///     .layer(CallerLayer::new(Addresses::new()))
+    ///     .layer(RateLimitLayer::new(all_by_address).by([Whose::address()]))
+    ///     .layer(CallerLayer::new(Addresses::new()).lookup(|head| find()))
+    ///     .layer(RateLimitLayer::new(api));
+    /// # }
+    /// ```
     #[must_use]
     pub fn lookup<F, Fut, E>(self, lookup: F) -> Self
     where

@@ -1,11 +1,21 @@
 //! Layers on top of each other.
 
+use std::{
+    convert::Infallible,
+    future,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
 use axum::{Router, response::Response, routing::get};
 use forebay::{
-    http::{Addresses, CallerLayer, HeaderStyle, RateLimitLayer},
+    Subject,
+    http::{Addresses, CallerLayer, HeaderStyle, RateLimitLayer, Whose},
     limiter::{Limiter, Tiers},
 };
-use http::Request;
+use http::{Request, request::Parts};
 
 use crate::stage::{PEER, Stage, header, left, request, send};
 
@@ -108,4 +118,26 @@ async fn what_the_outer_layer_refuses_never_reaches_the_inner_one() {
     let refused = costly(&router).await;
     assert_eq!((refused.status().as_u16(), shown(&refused)), (429, is("outer-minute", 0)));
     assert_eq!(left(&inner, PEER).await, 4);
+}
+
+#[tokio::test]
+async fn a_limit_by_address_in_front_of_the_look_up_tells_whoever_guesses_nothing() {
+    let stage = Stage::new().await;
+    let lookups = Arc::new(AtomicUsize::new(0));
+    let counted = lookups.clone();
+    let lookup = move |head: &Parts| {
+        counted.fetch_add(1, SeqCst);
+        let known = head.headers.get("x-api-key").is_some_and(|key| key == "right");
+        future::ready(Ok::<_, Infallible>(known.then(|| Subject::key("1").into())))
+    };
+    let router = Router::new()
+        .route("/", get(async || "done"))
+        .layer(CallerLayer::new(Addresses::new()).lookup(lookup))
+        .layer(RateLimitLayer::new(stage.limiter("all", &["2/minute"])).by([Whose::address()]))
+        .layer(CallerLayer::new(Addresses::new()));
+
+    for (key, status) in [("guess", 200), ("guess again", 200), ("wrong", 429), ("right", 429)] {
+        assert_eq!(send(&router, request(PEER, &[("x-api-key", key)])).await.status(), status, "{key}");
+    }
+    assert_eq!(lookups.load(SeqCst), 2);
 }

@@ -30,7 +30,7 @@ async fn a_key_has_one_quota_in_whichever_header_it_comes() {
 }
 
 #[tokio::test]
-async fn a_key_that_nobody_has_is_a_401_and_guessing_is_limited_by_address() {
+async fn a_key_that_nobody_has_is_a_401_and_takes_from_its_address() {
     let program = Program::start();
     let answer = program.get("/quote", ("x-api-key", "guess")).await;
     assert_eq!(
