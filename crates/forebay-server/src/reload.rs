@@ -60,9 +60,17 @@ impl<'a> Reload<'a> {
                 changes.tiers.push((name.to_owned(), policy.clone(), tiers));
             }
         }
+        self.check_running_tokens(new)?;
         let removed = self.limits.iter().filter(|(name, _)| new.limits.get(name).is_none());
         changes.waiting.extend(removed.map(|(name, _)| format!("limits.{name}")));
         Ok(changes)
+    }
+
+    /// Tokens and `server.limit` wait for a restart, and must find their tiers until then.
+    fn check_running_tokens(&self, new: &Config) -> Result<(), String> {
+        let limit = self.started.server.limit().and_then(|name| Some((name, new.limits.get(name)?)));
+        let fits = self.started.auth.check_tiers(limit);
+        fits.map_err(|error| format!("the tokens in force stay until a restart: {error}"))
     }
 
     fn change(&mut self, changes: Changes, limits: &Limits) {

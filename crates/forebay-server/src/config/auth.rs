@@ -94,8 +94,8 @@ impl Auth {
         Ok(())
     }
 
-    /// Refuses tiers that the policy by which the server limits its callers has not.
-    pub(super) fn check_tiers(&self, limit: Option<(&str, &Policy)>) -> Result<(), String> {
+    /// Refuses tiers that the policy by which the server limits its callers does not have.
+    pub(crate) fn check_tiers(&self, limit: Option<(&str, &Policy)>) -> Result<(), String> {
         let Some((name, policy)) = limit else { return Ok(()) };
         let tiers = policy.tiers(name)?;
         for (index, token) in self.tokens.iter().enumerate() {

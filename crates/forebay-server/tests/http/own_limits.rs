@@ -117,6 +117,17 @@ async fn a_reload_raises_the_limit_of_the_callers() {
 }
 
 #[tokio::test]
+async fn a_reload_takes_no_tier_from_a_token_that_is_in_force() {
+    let server = Server::with(&with_tokens());
+
+    let said = server.reload(&with_tokens().replace("pro", "gold"));
+
+    assert!(said.contains("nothing is changed") && said.contains("`auth.tokens[1].tier` is `pro`"), "{said}");
+    let ask = || server.get("/v1/cache/a/b").header("authorization", "Bearer shop");
+    assert_eq!(passed(ask).await, 4);
+}
+
+#[tokio::test]
 async fn the_address_that_a_proxy_tells_counts_only_if_the_proxy_is_trusted() {
     let from = async |settings: &str| {
         let server = Server::with(settings);
