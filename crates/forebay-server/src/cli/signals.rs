@@ -19,13 +19,19 @@ impl Signals {
         Ok(Self { terminate: terminate?, interrupt: interrupt?, hangup: hangup? })
     }
 
-    /// Waits for the next one that ends the server, names it, and does `again` at every other.
+    /// Waits for the next one that ends the server, names it, and does `again` at every other, which does not hold
+    /// up the end.
     pub(super) async fn end(&mut self, mut again: impl AsyncFnMut()) -> &'static str {
+        let Self { terminate, interrupt, hangup } = self;
         loop {
+            let done = async {
+                hangup.recv().await;
+                again().await;
+            };
             tokio::select! {
-                _ = self.terminate.recv() => return "SIGTERM",
-                _ = self.interrupt.recv() => return "SIGINT",
-                _ = self.hangup.recv() => again().await,
+                _ = terminate.recv() => return "SIGTERM",
+                _ = interrupt.recv() => return "SIGINT",
+                () = done => {}
             }
         }
     }

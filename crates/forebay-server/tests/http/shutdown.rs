@@ -73,6 +73,18 @@ fn a_second_signal_ends_at_once() {
 }
 
 #[test]
+fn settings_that_cannot_be_read_to_their_end_do_not_hold_the_shutdown_up() {
+    for signal in [SIGTERM, SIGINT] {
+        let mut server = Server::start();
+        let _endless = server.begin_reload();
+
+        server.signal(signal);
+
+        assert_eq!(server.ended(), Some(0), "{signal}");
+    }
+}
+
+#[test]
 fn a_connection_without_a_request_does_not_hold_the_shutdown_up() {
     let mut server = Server::with("[server]\nshutdown_budget = \"1h\"");
     let _idle = begin(&server, "");

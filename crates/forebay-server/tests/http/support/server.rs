@@ -1,8 +1,9 @@
 //! A server of one's own, on a free port, gone with the test.
 
 use std::{
-    fs,
+    fs::{self, File, OpenOptions},
     io::{BufRead, BufReader, Write},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
     process::{Child, Command, Output, Stdio},
     thread::sleep,
@@ -10,8 +11,12 @@ use std::{
 };
 
 use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
+    fcntl::OFlag,
+    sys::{
+        signal::{Signal, kill},
+        stat::Mode,
+    },
+    unistd::{Pid, mkfifo},
 };
 use reqwest::{Method, RequestBuilder};
 use tempfile::NamedTempFile;
@@ -98,6 +103,22 @@ impl Server {
             }
         }
         panic!("the server does not say that it has read its settings again");
+    }
+
+    /// Has the server read settings again that do not end while the file that is returned is open.
+    pub(crate) fn begin_reload(&self) -> File {
+        fs::remove_file(self.file.path()).unwrap();
+        mkfifo(self.file.path(), Mode::S_IRWXU).unwrap();
+        self.signal(Signal::SIGHUP);
+        for _ in 0..200 {
+            sleep(Duration::from_millis(50));
+            // There is no writer until somebody reads.
+            let options = OpenOptions::new().write(true).custom_flags(OFlag::O_NONBLOCK.bits()).to_owned();
+            if let Ok(settings) = options.open(self.file.path()) {
+                return settings;
+            }
+        }
+        panic!("the server does not read its settings again");
     }
 
     /// The exit code, once the process has ended by itself within ten seconds.
