@@ -52,7 +52,7 @@ impl<'a> Reload<'a> {
                 continue;
             };
             // A new mode or lowest tier waits for the restart: the tiers must do with the old one.
-            let tiers = running.take(name, policy)?;
+            let tiers = running.tiers_for(name, policy)?;
             changes
                 .waiting
                 .extend(running.differences(policy).map(|setting| format!("limits.{name}.{setting}")));

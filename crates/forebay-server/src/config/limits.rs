@@ -68,7 +68,7 @@ impl Limits {
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
-        self.0.iter().try_for_each(|(name, policy)| policy.take(name, policy).map(drop))
+        self.0.iter().try_for_each(|(name, policy)| policy.check(name))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Policy)> {
@@ -108,13 +108,18 @@ impl Policy {
         })
     }
 
-    /// The tiers of `other`, which may be of another file, if this policy can have them.
-    pub(crate) fn take(&self, policy: &str, other: &Self) -> Result<Tiers, String> {
+    fn check(&self, policy: &str) -> Result<(), String> {
         if self.expected_processes == 0 {
             let why = "this process is one at least; leave it out for 1";
             return Err(format!("`limits.{policy}.expected_processes` is 0; {why}"));
         }
-        let tiers = other.tiers(policy)?;
+        self.tiers_for(policy, self).map(drop)
+    }
+
+    /// The tiers of `wanted`, which may be of another file, if this policy can have them.
+    pub(crate) fn tiers_for(&self, policy: &str, wanted: &Self) -> Result<Tiers, String> {
+        let tiers = wanted.tiers(policy)?;
+        // The library would refuse it too, with a call of its builder as the remedy.
         if !tiers.names().any(|name| name == self.lowest) {
             return Err(format!(
                 "`limits.{policy}.lowest` is `{}`, the tier of callers whose own is unknown, and \
