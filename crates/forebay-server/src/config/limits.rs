@@ -123,7 +123,7 @@ impl Policy {
         if !tiers.names().any(|name| name == self.lowest) {
             return Err(format!(
                 "`limits.{policy}.lowest` is `{}`, the tier of callers whose own is unknown, and \
-                 `limits.{policy}.tiers` has it not; add it, or name one that is there: {}",
+                 `limits.{policy}.tiers` does not have it; add it, or name one that is there: {}",
                 self.lowest,
                 quoted(tiers.names())
             ));

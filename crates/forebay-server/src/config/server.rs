@@ -18,7 +18,8 @@ pub(crate) struct Server {
     shutdown_budget: Period,
     /// How long a request may take, its body included. Default: the longest wait of a space and 5 s.
     request_deadline: Option<Period>,
-    /// The policy by which the server limits its own callers. Default: none.
+    /// The policy by which the server limits its own callers: 1 for each call, however many checks a batch has.
+    /// Default: none.
     limit: Option<String>,
     /// Which headers show what is left of a limit. Default: `X-RateLimit-…`.
     limit_headers: Style,

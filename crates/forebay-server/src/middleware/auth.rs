@@ -43,7 +43,7 @@ impl Tokens {
         match bearer(headers).and_then(|token| self.find(token)) {
             Some(token) if token.scopes.contains(&scope) => Ok(()),
             Some(_) => {
-                let detail = format!("the token has not the scope `{}`", scope.name());
+                let detail = format!("the token lacks the scope `{}`", scope.name());
                 Err(Problem::new(Kind::Forbidden, detail))
             }
             None => Err(Problem::new(
