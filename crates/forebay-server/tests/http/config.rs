@@ -13,98 +13,110 @@ fn refused(output: &Output, code: i32, named: &[&str]) {
     }
 }
 
+/// Settings, and what their refusal names.
+type Refused = (&'static str, &'static [&'static str]);
+
+/// Those of `[cache]`.
+const OF_THE_CACHE: [Refused; 17] = [
+    (
+        "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
+        &["`cache.spaces.\"a:b\".time_to_lve`", "`time_to_live`"],
+    ),
+    ("[cache]\nlocal_byte = 1", &["`cache.local_byte`", "`local_bytes`"]),
+    ("[cache.spaces.a]\nwait = 5", &["`cache.spaces.a.wait`", "30s"]),
+    ("[cache.spaces.a]\nwait = \"5 apples\"", &["`cache.spaces.a.wait`", "5 apples"]),
+    ("[cache.spaces.a]\nrefresh = \"early\"", &["`cache.spaces.a.refresh`", "early", "stale"]),
+    ("[cache.spaces.a]\ntime_to_live = \"0s\"", &["cache.spaces.\"a\"", "time_to_live"]),
+    ("[cache.spaces.A]", &["cache.spaces.\"A\""]),
+    ("[cache.spaces.a]\nmax_bytes = -1", &["`cache.spaces.a.max_bytes`"]),
+    ("[cache.spaces.a]\nmax_bytes = \"1\"", &["`cache.spaces.a.max_bytes`", "a whole number of bytes"]),
+    ("[cache.spaces.a]\njitter = \"1\"", &["`cache.spaces.a.jitter`", "a fraction"]),
+    ("[cache.spaces.a]\nload_concurrency = 1.5", &["`cache.spaces.a.load_concurrency`", "a whole number"]),
+    ("[cache]\nlocal_bytes = \"64MiB\"", &["`cache.local_bytes`", "a whole number of bytes"]),
+    ("[cache]\nlocal_bytes = 1000", &["`cache.local_bytes`", "65536"]),
+    ("[cache]\noutage_concurrency = 0", &["`cache.outage_concurrency`", "64"]),
+    ("[cache.spaces.a]\nrefresh = 5", &["`cache.spaces.a.refresh`", "a word in quotes"]),
+    (
+        "[cache.spaces.a.origin_breaker]\nfailures = 3",
+        &["cache.spaces.a.origin_breaker", "`window` is missing"],
+    ),
+    ("[cache.spaces.a]\norigin_breaker = 5", &["`cache.spaces.a.origin_breaker`", "{ failures = 5, window"]),
+];
+
+/// Those of `[limits]`.
+const OF_LIMITS: [Refused; 16] = [
+    ("[limits.api]\nmdoe = \"log\"", &["unknown setting `limits.api.mdoe`", "`mode`"]),
+    ("[limits.api]\nmode = \"fair\"", &["`limits.api.mode`", "fair", "sliding"]),
+    ("[limits.api]\non_outage = \"shut\"", &["`limits.api.on_outage`", "closed"]),
+    ("[limits.api]\nexpected_processes = 0", &["`limits.api.expected_processes`"]),
+    ("[limits.api]\nlowest = \"gold\"", &["`limits.api.lowest`", "`gold`", "`basic`"]),
+    ("[limits.api.tiers]\npro = [\"1/second\"]", &["`limits.api.lowest`", "`free`", "`pro`"]),
+    ("[limits.api.tiers]\nfree = [\"1/second\", \"5/fortnight\"]", &["`limits.api.tiers.free[1]`", "5/30s"]),
+    ("[limits.api.tiers]\nfree = \"1/second\"", &["`limits.api.tiers.free`", "unlimited"]),
+    ("[limits.api.tiers]\nfree = [5]", &["`limits.api.tiers.free[0]`", "10/minute"]),
+    ("[limits.api.tiers]\nfree = [\"1/s\", \"2/s\"]", &["`limits.api.tiers.free`", "two windows"]),
+    ("[limits.api.tiers]\nfree = [\"1/s\"]\n\"My tier\" = []", &["limits.api.tiers", "My tier"]),
+    ("[limits.api.tiers]\nfree = [{ window = \"9/s\", burts = 2 }]", &["free[0].burts`", "`burst`"]),
+    ("[limits.api.tiers]\nfree = [{ window = \"9/s\", burst = 2 }]", &["`limits.api`", "burst"]),
+    ("[limits.api]\nmode = \"log\"\ntiers = { free = [\"10001/hour\"] }", &["`limits.api`", "10,000"]),
+    ("[limits.A]", &["`limits.A`"]),
+    ("limits = 5", &["`limits`", "a table"]),
+];
+
+/// All others but tokens.
+const OTHERS: [Refused; 14] = [
+    ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
+    ("server = 5", &["`server`", "[server]"]),
+    ("[auth]\ntokens = [\"a\"]", &["`auth.tokens[0]`", "{ name = "]),
+    (
+        "[server]\nrequest_deadline = \"10s\"\n[cache.spaces.a]\nwait = \"20s\"",
+        &["`server.request_deadline`", "cache.spaces.\"a\""],
+    ),
+    ("[redis]\nurl = 5", &["`redis.url`", "a string"]),
+    ("[redis]\nbudget = \"0s\"", &["`redis.budget`", "50ms"]),
+    ("[redis]\nurls = \"redis://a\"", &["unknown setting `redis.urls`", "`url`"]),
+    ("redis = \"redis://a\"", &["`redis`", "[redis]"]),
+    ("[server]\nlimit = \"none\"", &["`server.limit`", "[limits.none]", "`api`"]),
+    ("[server]\nlimit_headers = \"draft\"", &["`server.limit_headers`", "draft-11"]),
+    ("[server]\ntrusted_proxies = [\"a\"]", &["`server.trusted_proxies`"]),
+    ("app = \"Not a name\"", &["`app`"]),
+    ("app = ", &["line 1"]),
+    ("[auth]\ntokens = [{ name = \"a\", sha256 = \"\", scopes = [\"admin\"] }]", &["`auth.tokens[0]"]),
+];
+
+fn refused_at_the_start(settings: &str, named: &[&str]) {
+    let output = run(&["--listen", "127.0.0.1:0"], &[], Some(settings));
+    refused(&output, 2, named);
+    refused(&output, 2, &[".toml"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    for rust in ["struct", "usize", "u64", "f64"] {
+        assert!(!message.contains(rust), "{rust}: {message}");
+    }
+}
+
 #[test]
 fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
+    for (settings, named) in OF_THE_CACHE.into_iter().chain(OF_LIMITS).chain(OTHERS) {
+        refused_at_the_start(settings, named);
+    }
+}
+
+#[test]
+fn tokens_that_cannot_be_used_are_refused_by_their_place() {
     let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let (one, two) = (&*"1".repeat(64), &*"2".repeat(64));
     let token =
         |name: &str, hash: &str| format!("{{ name = \"{name}\", sha256 = \"{hash}\", scopes = [\"data\"] }}");
-    let tokens = |tokens: &[String]| format!("[auth]\ntokens = [{}]", tokens.join(", "));
-    let (one, two) = ("1".repeat(64), "2".repeat(64));
-    let tier = format!(
-        "[server]\nlimit = \"api\"\n[limits.api.tiers]\nfree = [\"1/s\"]\n{}",
-        tokens(&[token("a", &one).replace(" }", ", tier = \"gold\" }")])
-    );
-    let settings: [(&str, &[&str]); 52] = [
-        ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
-        (
-            "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
-            &["`cache.spaces.\"a:b\".time_to_lve`", "`time_to_live`"],
-        ),
-        ("[cache]\nlocal_byte = 1", &["`cache.local_byte`", "`local_bytes`"]),
-        ("[cache.spaces.a]\nwait = 5", &["`cache.spaces.a.wait`", "30s"]),
-        ("[cache.spaces.a]\nwait = \"5 apples\"", &["`cache.spaces.a.wait`", "5 apples"]),
-        ("[cache.spaces.a]\nrefresh = \"early\"", &["`cache.spaces.a.refresh`", "early", "stale"]),
-        ("[cache.spaces.a]\ntime_to_live = \"0s\"", &["cache.spaces.\"a\"", "time_to_live"]),
-        ("[cache.spaces.A]", &["cache.spaces.\"A\""]),
-        ("[cache.spaces.a]\nmax_bytes = -1", &["`cache.spaces.a.max_bytes`"]),
-        ("[cache.spaces.a]\nmax_bytes = \"1\"", &["`cache.spaces.a.max_bytes`", "a whole number of bytes"]),
-        ("[cache.spaces.a]\njitter = \"1\"", &["`cache.spaces.a.jitter`", "a fraction"]),
-        (
-            "[cache.spaces.a]\nload_concurrency = 1.5",
-            &["`cache.spaces.a.load_concurrency`", "a whole number"],
-        ),
-        ("[cache]\nlocal_bytes = \"64MiB\"", &["`cache.local_bytes`", "a whole number of bytes"]),
-        ("[cache]\nlocal_bytes = 1000", &["`cache.local_bytes`", "65536"]),
-        ("[cache]\noutage_concurrency = 0", &["`cache.outage_concurrency`", "64"]),
-        ("[cache.spaces.a]\nrefresh = 5", &["`cache.spaces.a.refresh`", "a word in quotes"]),
-        ("server = 5", &["`server`", "[server]"]),
-        (
-            "[cache.spaces.a.origin_breaker]\nfailures = 3",
-            &["cache.spaces.a.origin_breaker", "`window` is missing"],
-        ),
-        (
-            "[cache.spaces.a]\norigin_breaker = 5",
-            &["`cache.spaces.a.origin_breaker`", "{ failures = 5, window"],
-        ),
-        ("[auth]\ntokens = [\"a\"]", &["`auth.tokens[0]`", "{ name = "]),
-        (
-            "[server]\nrequest_deadline = \"10s\"\n[cache.spaces.a]\nwait = \"20s\"",
-            &["`server.request_deadline`", "cache.spaces.\"a\""],
-        ),
-        ("[redis]\nurl = 5", &["`redis.url`", "a string"]),
-        ("[redis]\nbudget = \"0s\"", &["`redis.budget`", "50ms"]),
-        ("[redis]\nurls = \"redis://a\"", &["unknown setting `redis.urls`", "`url`"]),
-        ("redis = \"redis://a\"", &["`redis`", "[redis]"]),
-        ("[limits.api]\nmdoe = \"log\"", &["unknown setting `limits.api.mdoe`", "`mode`"]),
-        ("[limits.api]\nmode = \"fair\"", &["`limits.api.mode`", "fair", "sliding"]),
-        ("[limits.api]\non_outage = \"shut\"", &["`limits.api.on_outage`", "closed"]),
-        ("[limits.api]\nexpected_processes = 0", &["`limits.api.expected_processes`"]),
-        ("[limits.api]\nlowest = \"gold\"", &["`limits.api.lowest`", "`gold`", "`basic`"]),
-        ("[limits.api.tiers]\npro = [\"1/second\"]", &["`limits.api.lowest`", "`free`", "`pro`"]),
-        (
-            "[limits.api.tiers]\nfree = [\"1/second\", \"5/fortnight\"]",
-            &["`limits.api.tiers.free[1]`", "5/30s"],
-        ),
-        ("[limits.api.tiers]\nfree = \"1/second\"", &["`limits.api.tiers.free`", "unlimited"]),
-        ("[limits.api.tiers]\nfree = [5]", &["`limits.api.tiers.free[0]`", "10/minute"]),
-        ("[limits.api.tiers]\nfree = [\"1/s\", \"2/s\"]", &["`limits.api.tiers.free`", "two windows"]),
-        ("[limits.api.tiers]\nfree = [\"1/s\"]\n\"My tier\" = []", &["limits.api.tiers", "My tier"]),
-        ("[limits.api.tiers]\nfree = [{ window = \"9/s\", burts = 2 }]", &["free[0].burts`", "`burst`"]),
-        ("[limits.api.tiers]\nfree = [{ window = \"9/s\", burst = 2 }]", &["`limits.api`", "burst"]),
-        ("[limits.api]\nmode = \"log\"\ntiers = { free = [\"10001/hour\"] }", &["`limits.api`", "10,000"]),
-        ("[limits.A]", &["`limits.A`"]),
-        ("limits = 5", &["`limits`", "a table"]),
-        ("[server]\nlimit = \"none\"", &["`server.limit`", "[limits.none]", "`api`"]),
-        ("[server]\nlimit_headers = \"draft\"", &["`server.limit_headers`", "draft-11"]),
-        ("[server]\ntrusted_proxies = [\"a\"]", &["`server.trusted_proxies`"]),
-        (&tier, &["`auth.tokens[0].tier`", "`gold`", "`limits.api.tiers`"]),
-        ("app = \"Not a name\"", &["`app`"]),
-        ("app = ", &["line 1"]),
-        (&tokens(&[token("a", "12")]), &["`auth.tokens[0].sha256`", "sha256sum"]),
-        (&tokens(&[token("a", empty)]), &["`auth.tokens[0].sha256`", "empty"]),
-        (&tokens(&[token("a", &one), token("a", &two)]), &["`auth.tokens[1]`", "name"]),
-        (&tokens(&[token("a", &one), token("b", &one)]), &["`auth.tokens[1]`", "hash"]),
-        ("[auth]\ntokens = [{ name = \"a\", sha256 = \"\", scopes = [\"admin\"] }]", &["`auth.tokens[0]"]),
-    ];
-    for (text, named) in settings {
-        let output = run(&["--listen", "127.0.0.1:0"], &[], Some(text));
-        refused(&output, 2, named);
-        refused(&output, 2, &[".toml"]);
-        let message = String::from_utf8(output.stderr).unwrap();
-        for rust in ["struct", "usize", "u64", "f64"] {
-            assert!(!message.contains(rust), "{rust}: {message}");
-        }
-    }
+    let refused = |tokens: &[String], before: &str, named: &[&str]| {
+        refused_at_the_start(&format!("{before}[auth]\ntokens = [{}]", tokens.join(", ")), named);
+    };
+    refused(&[token("a", "12")], "", &["`auth.tokens[0].sha256`", "sha256sum"]);
+    refused(&[token("a", empty)], "", &["`auth.tokens[0].sha256`", "empty"]);
+    refused(&[token("a", one), token("a", two)], "", &["`auth.tokens[1]`", "name"]);
+    refused(&[token("a", one), token("b", one)], "", &["`auth.tokens[1]`", "hash"]);
+    let limit = "[server]\nlimit = \"api\"\n[limits.api.tiers]\nfree = [\"1/s\"]\n";
+    let of_a_tier = token("a", one).replace(" }", ", tier = \"gold\" }");
+    refused(&[of_a_tier], limit, &["`auth.tokens[0].tier`", "`gold`", "`limits.api.tiers`"]);
 }
 
 #[test]
