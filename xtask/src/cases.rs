@@ -12,8 +12,8 @@ const ROWS: &str = "crates/forebay/tests/rows.txt";
 /// Those that cannot happen here, in the first column of a table.
 const NOT_APPLICABLE: &str = "crates/forebay/tests/not_applicable.md";
 
-/// Where tests name, in a comment, the fault that they are about.
-const TESTS: [&str; 4] = ["crates", "examples", "rig", "trials"];
+/// Where tests lie, which name in a comment the fault that they are about.
+const FOLDERS: [&str; 4] = ["crates", "examples", "rig", "trials"];
 
 /// What has become of the known faults.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) fn check() -> Result<Outcome> {
 impl Cases {
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let mut tested = BTreeSet::new();
-        for folder in TESTS {
+        for folder in FOLDERS {
             comments(&root.join(folder), &mut tested)?;
         }
         let read = |file| fs::read_to_string(root.join(file)).with_context(|| format!("{file} is not there"));
@@ -60,7 +60,7 @@ impl Cases {
     }
 }
 
-/// Adds the numbers in the comments of every source file of a folder.
+/// Adds the numbers in the comments of the tests of a folder.
 fn comments(folder: &Path, found: &mut BTreeSet<String>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))? {
         let path = entry?.path();
@@ -68,10 +68,21 @@ fn comments(folder: &Path, found: &mut BTreeSet<String>) -> Result<()> {
             comments(&path, found)?;
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(&path)?;
-            found.extend(text.lines().filter_map(|line| Some(line.split_once("//")?.1)).flat_map(numbers));
+            let path = path.strip_prefix(root()).unwrap_or(&path);
+            let comments = tests(path, &text).lines().filter_map(|line| Some(line.split_once("//")?.1));
+            found.extend(comments.flat_map(numbers));
         }
     }
     Ok(())
+}
+
+/// What of a source file is tests: all of it, or what begins with `mod tests`. A comment on other code tests nothing.
+fn tests<'a>(path: &Path, text: &'a str) -> &'a str {
+    let mut parts = path.iter().filter_map(|part| part.to_str());
+    if parts.any(|part| ["tests", "proofs", "tests.rs"].contains(&part)) {
+        return text;
+    }
+    text.find("\nmod tests {").map_or("", |start| &text[start..])
 }
 
 /// The words of `text` that are one capital and a number, as in `R12`.
@@ -103,6 +114,16 @@ mod tests {
 
     fn cases(rows: &str, comments: &str, table: &str) -> String {
         Cases::of(rows, &numbers(comments).into_iter().collect(), table).to_string()
+    }
+
+    #[test]
+    fn a_comment_counts_in_tests_alone() {
+        let text = "// R1\nfn a() {}\n\n#[cfg(test)]\nmod tests {\n    // R2\n}\n";
+        for path in ["a/tests/b.rs", "a/src/proofs/b.rs", "a/src/b/tests.rs"] {
+            assert_eq!(numbers(tests(Path::new(path), text)), ["R1", "R2"], "{path}");
+        }
+        assert_eq!(numbers(tests(Path::new("a/src/b.rs"), text)), ["R2"]);
+        assert_eq!(tests(Path::new("a/src/b.rs"), "// R1\nmod tests;\n"), "");
     }
 
     #[test]
