@@ -3,7 +3,10 @@
 use std::{fmt, time::Duration};
 
 use hmac::{Hmac, KeyInit, Mac};
-use http::{HeaderMap, HeaderValue, header::COOKIE};
+use http::{
+    HeaderMap, HeaderValue,
+    header::{CACHE_CONTROL, COOKIE, SET_COOKIE},
+};
 use sha2::Sha256;
 
 use crate::{
@@ -20,8 +23,9 @@ const ID_DIGITS: usize = 32;
 ///
 /// The id comes in a cookie with the first answer, and counts from the next request on; a request without a valid
 /// one counts as its address, so that throwing the cookie away gains nothing. An answer that is an error brings no
-/// id, so that none can be got from refusals. Somebody who collects ids has a quota for each: limit what matters
-/// by [`Whose::address`](super::Whose::address) as well.
+/// id, so that none can be got from refusals. One that does is made `Cache-Control: private`, as visitors who get it
+/// out of a shared cache would all be the same. Somebody who collects ids has a quota for each: limit what matters by
+/// [`Whose::address`](super::Whose::address) as well.
 #[derive(Clone)]
 pub struct AnonymousIds {
     /// The first one signs, all of them verify.
@@ -121,6 +125,18 @@ impl fmt::Debug for AnonymousIds {
             .field("max_age", &self.max_age)
             .field("secure", &self.secure)
             .finish_non_exhaustive()
+    }
+}
+
+/// Puts the cookie into an answer, which no shared cache may keep then.
+pub(super) fn bring(cookie: HeaderValue, headers: &mut HeaderMap) {
+    headers.append(SET_COOKIE, cookie);
+    let lines = headers.get_all(CACHE_CONTROL).into_iter().filter_map(|line| line.to_str().ok());
+    let mut directives = lines.flat_map(|line| line.split(',')).map(str::trim);
+    let is_kept_apart =
+        |directive: &str| ["private", "no-store"].iter().any(|name| directive.eq_ignore_ascii_case(name));
+    if !directives.any(is_kept_apart) {
+        headers.append(CACHE_CONTROL, HeaderValue::from_static("private"));
     }
 }
 

@@ -10,13 +10,13 @@ use std::{
     time::Duration,
 };
 
-use http::{HeaderValue, Request, Response, header::SET_COOKIE, request::Parts};
+use http::{HeaderValue, Request, Response, request::Parts};
 use tower_layer::Layer;
 use tower_service::Service;
 
 use super::{
     addresses::Addresses,
-    anonymous::AnonymousIds,
+    anonymous::{self, AnonymousIds},
     caller::{Caller, Place},
     identity::Identity,
     peer::Peer,
@@ -256,7 +256,7 @@ where
             let mut response = inner.call(Request::from_parts(head, body)).await?;
             let failed = response.status().is_client_error() || response.status().is_server_error();
             if let Some(cookie) = cookie.filter(|_| !failed) {
-                response.headers_mut().append(SET_COOKIE, cookie);
+                anonymous::bring(cookie, response.headers_mut());
             }
             Ok(response)
         })

@@ -1,6 +1,6 @@
 //! Visitors without an account.
 
-use axum::{Router, routing::get};
+use axum::{Router, response::AppendHeaders, routing::get};
 use forebay::Subject;
 use forebay::http::{Addresses, AnonymousIds, Caller, CallerLayer, Identity};
 use http::StatusCode;
@@ -62,6 +62,28 @@ async fn a_refusal_brings_no_id_since_that_would_be_a_new_quota() {
     for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE] {
         let router = Router::new().route("/", get(async move || status)).layer(layer());
         assert_eq!(visit(&router, "").await.1, "");
+    }
+}
+
+#[tokio::test]
+async fn no_shared_cache_keeps_an_answer_that_brings_an_id() {
+    for (set, sent) in [
+        ("", "private"),
+        ("public, max-age=60", "public, max-age=60, private"),
+        ("private=\"a\"", "private=\"a\", private"),
+        ("max-age=60, Private", "max-age=60, Private"),
+        ("no-store", "no-store"),
+    ] {
+        let set = [("cache-control", set)].into_iter().filter(|(_, set)| !set.is_empty());
+        let router = Router::new().route("/", get(AppendHeaders(set.collect::<Vec<_>>()))).layer(layer());
+
+        let answer = send(&router, request(PEER, &[])).await;
+        let lines = answer.headers().get_all("cache-control").iter().map(|line| line.to_str().unwrap());
+        assert_eq!(lines.collect::<Vec<_>>().join(", "), sent);
+
+        let cookie = header(answer.headers(), "set-cookie").split(';').next().unwrap();
+        let again = send(&router, request(PEER, &[("cookie", cookie)])).await;
+        assert!(again.headers().get_all("cache-control").iter().all(|line| line != "private"));
     }
 }
 
