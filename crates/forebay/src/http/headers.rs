@@ -38,8 +38,9 @@ pub enum HeaderStyle {
     Draft11,
 }
 
-/// How a draft spells its two fields and their parameters.
+/// How drafts spell their two fields and the parameters of these.
 struct Spelling {
+    drafts: &'static [HeaderStyle],
     policies: &'static str,
     quota: &'static str,
     window: &'static str,
@@ -48,23 +49,25 @@ struct Spelling {
     reset: &'static str,
 }
 
-const LISTS: Spelling = Spelling {
+/// All spellings: a draft that has another is another row.
+const SPELLINGS: [Spelling; 1] = [Spelling {
+    drafts: &[HeaderStyle::Draft8, HeaderStyle::Draft9, HeaderStyle::Draft10, HeaderStyle::Draft11],
     policies: "ratelimit-policy",
     quota: "q",
     window: "w",
     limits: "ratelimit",
     remaining: "r",
     reset: "t",
-};
+}];
 
-/// What each style is called in settings, and which draft's fields it has.
-const STYLES: [(HeaderStyle, &str, Option<&Spelling>); 6] = [
-    (HeaderStyle::Off, "off", None),
-    (HeaderStyle::Legacy, "legacy", None),
-    (HeaderStyle::Draft8, "draft-8", Some(&LISTS)),
-    (HeaderStyle::Draft9, "draft-9", Some(&LISTS)),
-    (HeaderStyle::Draft10, "draft-10", Some(&LISTS)),
-    (HeaderStyle::Draft11, "draft-11", Some(&LISTS)),
+/// What each style is called in settings.
+const STYLES: [(HeaderStyle, &str); 6] = [
+    (HeaderStyle::Off, "off"),
+    (HeaderStyle::Legacy, "legacy"),
+    (HeaderStyle::Draft8, "draft-8"),
+    (HeaderStyle::Draft9, "draft-9"),
+    (HeaderStyle::Draft10, "draft-10"),
+    (HeaderStyle::Draft11, "draft-11"),
 ];
 
 impl HeaderStyle {
@@ -87,14 +90,14 @@ impl HeaderStyle {
     }
 
     fn spelling(self) -> Option<&'static Spelling> {
-        STYLES.into_iter().find(|(style, ..)| *style == self)?.2
+        SPELLINGS.iter().find(|spelling| spelling.drafts.contains(&self))
     }
 }
 
 impl fmt::Display for HeaderStyle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = STYLES.iter().find(|(style, ..)| style == self);
-        f.write_str(row.map_or("", |(_, name, _)| name))
+        let row = STYLES.iter().find(|(style, _)| style == self);
+        f.write_str(row.map_or("", |(_, name)| name))
     }
 }
 
@@ -103,9 +106,9 @@ impl FromStr for HeaderStyle {
 
     /// Reads `off`, `legacy` or `draft-8` to `draft-11`.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let row = STYLES.into_iter().find(|(_, name, _)| *name == text);
-        row.map(|(style, ..)| style).ok_or_else(|| {
-            let names = STYLES.map(|(_, name, _)| name).join(", ");
+        let row = STYLES.into_iter().find(|(_, name)| *name == text);
+        row.map(|(style, _)| style).ok_or_else(|| {
+            let names = STYLES.map(|(_, name)| name).join(", ");
             Error::new(ErrorKind::Config, format!("`{text}` is no style of headers; there are {names}"))
         })
     }
@@ -152,9 +155,8 @@ fn write_legacy(quota: &Quota, headers: &mut HeaderMap) {
 /// Removes what another layer has shown, in whatever style.
 fn clear(headers: &mut HeaderMap) {
     [LIMIT, REMAINING, RESET].iter().for_each(|name| drop(headers.remove(name)));
-    for (.., spelling) in STYLES {
-        let names = spelling.into_iter().flat_map(|spelling| [spelling.policies, spelling.limits]);
-        names.for_each(|name| drop(headers.remove(name)));
+    for name in SPELLINGS.iter().flat_map(|spelling| [spelling.policies, spelling.limits]) {
+        headers.remove(name);
     }
 }
 
@@ -186,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_style_is_read_by_its_name() {
-        for (style, name, _) in STYLES {
+        for (style, name) in STYLES {
             assert_eq!((name.parse::<HeaderStyle>().unwrap(), style.to_string()), (style, name.into()));
         }
         assert_eq!(
