@@ -47,16 +47,17 @@ pub(super) fn refuse<B: From<String>>(decision: Decision, cost: u64, style: Head
 
 impl Problem {
     fn of(decision: &Decision, cost: u64) -> Self {
+        // 0 would mean at once.
+        let pause = |span: &Duration| seconds(*span).max(1);
         match decision {
-            Decision::Denied { quota, retry_after } => Self::exceeded(quota, *retry_after, cost),
+            Decision::Denied { quota, retry_after } => Self::exceeded(quota, pause(retry_after), cost),
             Decision::NeverFits { limit } => Self::never_fits(*limit, cost),
-            Decision::Unavailable { retry_after } => Self::unavailable(*retry_after),
+            Decision::Unavailable { retry_after } => Self::unavailable(pause(retry_after)),
             Decision::Allowed(_) => unreachable!("what is allowed is not refused"),
         }
     }
 
-    fn exceeded(quota: &Quota, retry_after: Duration, cost: u64) -> Self {
-        let seconds = pause(retry_after);
+    fn exceeded(quota: &Quota, seconds: u64, cost: u64) -> Self {
         let (limit, window) = (quota.limit(), quota.window());
         Self {
             r#type: EXCEEDED,
@@ -79,8 +80,7 @@ impl Problem {
         }
     }
 
-    fn unavailable(retry_after: Duration) -> Self {
-        let seconds = pause(retry_after);
+    fn unavailable(seconds: u64) -> Self {
         Self {
             r#type: REDUCED,
             title: "Temporary Reduced Capacity",
@@ -90,11 +90,6 @@ impl Problem {
             violated_policies: Vec::new(),
         }
     }
-}
-
-/// Whole seconds; never 0, which would mean at once.
-fn pause(span: Duration) -> u64 {
-    seconds(span).max(1)
 }
 
 /// The windows that have not enough left for `cost`; for a cost of 0 the one that binds, which has less than nothing.
@@ -113,7 +108,8 @@ mod tests {
     #[test]
     fn nobody_is_asked_back_at_once() {
         for (millis, seconds) in [(0, 1), (1, 1), (1_000, 1), (1_001, 2)] {
-            let problem = Problem::unavailable(Duration::from_millis(millis));
+            let decision = Decision::Unavailable { retry_after: Duration::from_millis(millis) };
+            let problem = Problem::of(&decision, 1);
             assert_eq!(problem.retry_after, Some(seconds), "{millis} ms");
         }
     }
