@@ -90,9 +90,15 @@ impl RateLimitLayer {
 
     /// Sets whose quota requests are taken from. Of several the narrowest comes first; where a later one refuses,
     /// what the earlier ones gave is given back. Default: [`Whose::caller`].
+    ///
+    /// # Panics
+    ///
+    /// An empty list, which would limit nobody.
     #[must_use]
     pub fn by(self, whose: impl IntoIterator<Item = Whose>) -> Self {
-        self.with(|rules| rules.whose = whose.into_iter().collect())
+        let whose: Vec<_> = whose.into_iter().collect();
+        assert!(!whose.is_empty(), "a RateLimitLayer by nobody's quota limits nobody; name one at least");
+        self.with(|rules| rules.whose = whose)
     }
 
     /// Sets how much a request takes, by its head. Default: 1.

@@ -177,6 +177,12 @@ async fn sign_in_is_limited_by_address_whoever_is_asking() {
 }
 
 #[tokio::test]
+#[should_panic(expected = "name one at least")]
+async fn a_layer_that_would_limit_nobody_is_not_made() {
+    drop(RateLimitLayer::new(Stage::new().await.limiter("api", &["2/minute"])).by([]));
+}
+
+#[tokio::test]
 async fn without_a_caller_all_share_one_quota() {
     let stage = Stage::new().await;
     let router = Router::new().route("/", get(async || "done"));
