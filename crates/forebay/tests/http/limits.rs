@@ -160,6 +160,22 @@ async fn what_the_tenants_quota_refuses_takes_nothing_from_the_user() {
 }
 
 #[tokio::test]
+async fn a_subject_that_comes_in_two_tiers_is_decided_by_the_windows_of_both() {
+    let stage = Stage::new().await;
+    let tiers = Tiers::new().tier("free", ["5/minute"]).unwrap().tier("default", ["2/hour"]).unwrap();
+    let limiter = stage.forebay.limiter("api", tiers).build().unwrap();
+    let again = |_: &Parts| {
+        let address = Subject::address(PEER.parse().unwrap());
+        Some(Identity::new(address).tier("default"))
+    };
+    let router = limited(RateLimitLayer::new(limiter.clone()).by([Whose::caller(), Whose::found(again)]));
+    for status in [200, 200, 429] {
+        assert_eq!(ask(&router).await.status(), status);
+    }
+    assert_eq!(left(&limiter, PEER).await, 3, "once from each window, and nothing for the refusal");
+}
+
+#[tokio::test]
 async fn sign_in_is_limited_by_address_whoever_is_asking() {
     let stage = Stage::new().await;
     let tiers = Tiers::new().tier("free", ["2/minute"]).unwrap().tier("default", ["9/minute"]).unwrap();
