@@ -221,19 +221,28 @@ impl Keys {
         self.entry("lease", space, version, id)
     }
 
-    pub(crate) fn limit(&self, policy: &Name, subject: &str) -> String {
-        self.limit_of(policy.as_str(), subject)
+    /// `mode` is the name of one whose values no other can read.
+    pub(crate) fn limit(&self, policy: &Name, subject: &str, mode: Option<&str>) -> String {
+        let mut key = self.limit_of(policy.as_str(), subject);
+        if let Some(mode) = mode {
+            key.push(':');
+            key.push_str(mode);
+        }
+        key
     }
 
     /// Matches the keys of all policies.
     pub(crate) fn limits(&self) -> String {
-        self.limit_of("*", "*")
+        self.limit_of("*", "*") + "*"
     }
 
-    /// The policy and the subject, in its encoded form, whose key this is.
-    pub(crate) fn read_limit<'a>(&self, key: &'a str) -> Option<(&'a str, &'a str)> {
+    /// The policy, the subject in its encoded form and the mode of a key.
+    pub(crate) fn read_limit<'a>(&self, key: &'a str) -> Option<(&'a str, &'a str, Option<&'a str>)> {
         let rest = key.strip_prefix("rate_limit:")?.strip_prefix(self.app.as_str())?.strip_prefix(':')?;
-        rest.strip_suffix('}')?.split_once(":{")
+        let (rest, mode) = rest.split_once('}')?;
+        let (policy, subject) = rest.split_once(":{")?;
+        let mode = if mode.is_empty() { None } else { Some(mode.strip_prefix(':')?) };
+        Some((policy, subject, mode))
     }
 
     pub(crate) fn invalidate_channel(&self) -> String {
@@ -249,7 +258,7 @@ impl Keys {
     }
 
     fn limit_of(&self, policy: &str, subject: &str) -> String {
-        format!("rate_limit:{}:{policy}:{{{subject}}}", self.app)
+        ["rate_limit:", self.app.as_str(), ":", policy, ":{", subject, "}"].concat()
     }
 
     fn channel(&self, name: &str) -> String {

@@ -49,7 +49,7 @@ async fn is_listed_by_what_is_in_use(forebay: Forebay) {
     assert_eq!((listing.total, listing.truncated), (4, false));
     assert_eq!(told(&listing), [("user:a%20b", Some(7)); 4], "{listing:?}");
     let gcra = listing.counts.iter().find(|count| count.policy == "gcra").unwrap();
-    assert_eq!(gcra.key, "rate_limit:shop:gcra:{user:a%20b}");
+    assert_eq!(gcra.key, "rate_limit:shop:gcra:{user:a%20b}:gcra");
     let windows = gcra.windows.iter().flatten().map(|window| (window.window, window.used));
     assert_eq!(windows.collect::<Vec<_>>(), [(MINUTE, 7), (MINUTE * 60, 7)]);
 }

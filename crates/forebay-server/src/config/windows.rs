@@ -57,7 +57,12 @@ impl<'de> Visitor<'de> for All {
         while let Some(Written(window)) = list.next_element()? {
             windows.push(window);
         }
-        Ok(Windows(windows))
+        match windows.is_empty() {
+            true => {
+                Err(A::Error::custom(format!("there is no window; without any limit it is \"{UNLIMITED}\"")))
+            }
+            false => Ok(Windows(windows)),
+        }
     }
 }
 

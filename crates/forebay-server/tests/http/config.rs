@@ -44,7 +44,7 @@ const OF_THE_CACHE: [Refused; 17] = [
 ];
 
 /// Those of `[limits]`.
-const OF_LIMITS: [Refused; 16] = [
+const OF_LIMITS: [Refused; 17] = [
     ("[limits.api]\nmdoe = \"log\"", &["unknown setting `limits.api.mdoe`", "`mode`"]),
     ("[limits.api]\nmode = \"fair\"", &["`limits.api.mode`", "fair", "sliding"]),
     ("[limits.api]\non_outage = \"shut\"", &["`limits.api.on_outage`", "closed"]),
@@ -55,7 +55,8 @@ const OF_LIMITS: [Refused; 16] = [
     ("[limits.api.tiers]\nfree = \"1/second\"", &["`limits.api.tiers.free`", "unlimited"]),
     ("[limits.api.tiers]\nfree = [5]", &["`limits.api.tiers.free[0]`", "10/minute"]),
     ("[limits.api.tiers]\nfree = [\"1/s\", \"2/s\"]", &["`limits.api.tiers.free`", "two windows"]),
-    ("[limits.api.tiers]\nfree = [\"1/s\"]\n\"My tier\" = []", &["limits.api.tiers", "My tier"]),
+    ("[limits.api.tiers]\nfree = [\"1/s\"]\n\"My tier\" = \"unlimited\"", &["limits.api.tiers", "My tier"]),
+    ("[limits.api.tiers]\nfree = []", &["`limits.api.tiers.free`", "unlimited"]),
     ("[limits.api.tiers]\nfree = [{ window = \"9/s\", burts = 2 }]", &["free[0].burts`", "`burst`"]),
     ("[limits.api.tiers]\nfree = [{ window = \"9/s\", burst = 2 }]", &["`limits.api`", "burst"]),
     ("[limits.api]\nmode = \"log\"\ntiers = { free = [\"10001/hour\"] }", &["`limits.api`", "10,000"]),

@@ -76,8 +76,8 @@ impl Builder {
         self
     }
 
-    /// Sets the budget of process memory in bytes: values, the memory store's entries and running loads.
-    /// At least 64 KiB. Default: 64 MiB.
+    /// Sets the budget of process memory in bytes: values, the memory store's entries and running loads, but not what
+    /// limiters count. At least 64 KiB. Default: 64 MiB.
     pub fn local_bytes(mut self, bytes: u64) -> Self {
         self.local_bytes = bytes;
         self

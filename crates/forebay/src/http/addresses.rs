@@ -175,6 +175,12 @@ fn network(text: &str) -> Result<IpNet, Error> {
         Error::new(ErrorKind::Config, why).with_source(error)
     })?;
     let address = network.addr().to_canonical();
-    let bits = network.prefix_len().checked_sub(96).filter(|_| address != network.addr());
-    Ok(bits.and_then(|bits| IpNet::new(address, bits).ok()).unwrap_or(network))
+    if address == network.addr() {
+        return Ok(network);
+    }
+    let mapped = network.prefix_len().checked_sub(96).and_then(|bits| IpNet::new(address, bits).ok());
+    mapped.ok_or_else(|| {
+        let why = format!("`{text}` is wider than all of IPv4, which is ::ffff:0:0/96; write {address}/…");
+        Error::new(ErrorKind::Config, why)
+    })
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 
 use super::{policy::Tier, quota::Usage, state::Receipt};
-use crate::redis::Unusable;
+use crate::{clock::Moment, redis::Unusable};
 
 /// An answer of a store, or that it cannot be asked.
 pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, Unusable>>;
@@ -18,6 +18,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) cost: u64,
     /// Whether the cost is taken if it fits.
     pub(crate) take: bool,
+    /// Until when the store may be asked; a budget of its own without.
+    pub(crate) until: Option<Moment>,
 }
 
 /// What a store says.
@@ -73,6 +75,9 @@ pub(crate) struct Settlement<'a> {
 
 /// The counts of one policy. A subject is in its encoded form.
 pub(crate) trait Backend: fmt::Debug + Send + Sync {
+    /// The end of a budget that begins now, where answers can be late.
+    fn budget(&self) -> Option<Moment>;
+
     /// Decides about a cost, and takes it.
     fn check<'a>(&'a self, subject: &'a str, ask: Ask<'a>) -> Answer<'a, Verdict>;
 

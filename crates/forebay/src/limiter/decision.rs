@@ -10,7 +10,8 @@ use super::quota::Quota;
 pub enum Decision {
     /// Go on: the cost is taken out of every window of the tier.
     Allowed(Quota),
-    /// Come back in `retry_after`, which is never zero: nothing was taken.
+    /// Come back in `retry_after`, which is never zero: nothing was taken. A window whose limit is 0 denies every
+    /// cost for its length, again and again.
     Denied {
         /// What is left.
         quota: Quota,

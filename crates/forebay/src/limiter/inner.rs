@@ -24,12 +24,16 @@ use super::{
     reservation::{Reservation, Reserved},
 };
 use crate::{
+    clock::Moment,
     error::{Error, ErrorKind},
     key::Name,
     observe::{CheckOutcome, Event, Observe},
     redis::Unusable,
     tasks::Tasks,
 };
+
+/// Until when the store may be asked; a budget of its own without.
+type Until = Option<Moment>;
 
 /// While the store cannot be asked.
 const UNAVAILABLE: Decision = Decision::Unavailable { retry_after: Duration::from_secs(1) };
@@ -72,14 +76,14 @@ impl Inner {
     }
 
     /// Decides about a cost in the tier called `tier`, and takes it. What is remembered was looked for before.
-    pub(super) async fn check(&self, subject: &str, tier: &str, cost: u64) -> (Decision, Hold) {
+    pub(super) async fn check(&self, subject: &str, tier: &str, cost: u64, until: Until) -> (Decision, Hold) {
         let version = self.version.load(SeqCst);
         let applied = self.tier(tier);
         if let Some(decision) = applied.foregone(cost) {
             return (self.told(&applied, decision), Hold::Nowhere);
         }
         let asked = self.denials.as_ref().map(|denials| denials.ask(subject));
-        let Ok(answer) = self.ask(subject, &applied, cost, cost > 0).await else {
+        let Ok(answer) = self.ask(subject, Ask { tier: &applied, cost, take: cost > 0, until }).await else {
             return (self.told(&applied, UNAVAILABLE), Hold::Nowhere);
         };
         if let (Some(denials), Some(asked), true) = (&self.denials, asked, answer.by_store) {
@@ -92,18 +96,27 @@ impl Inner {
     pub(super) async fn look(&self, subject: &str, tier: &Arc<Tier>) -> Decision {
         match tier.foregone(1) {
             Some(decision) => decision,
-            None => self.ask(subject, tier, 1, false).await.map_or(UNAVAILABLE, |answer| answer.decision),
+            None => {
+                let ask = Ask { tier, cost: 1, take: false, until: None };
+                self.ask(subject, ask).await.map_or(UNAVAILABLE, |answer| answer.decision)
+            }
         }
     }
 
     /// Takes a cost out of the windows of all the tiers.
-    pub(super) async fn reserve(self: &Arc<Self>, subject: &str, tiers: &[&str], cost: u64) -> Reserved {
+    pub(super) async fn reserve(
+        self: &Arc<Self>,
+        subject: &str,
+        tiers: &[&str],
+        cost: u64,
+        until: Until,
+    ) -> Reserved {
         let (decision, hold) = match tiers {
             [tier] => match self.remembered(subject, tier, cost) {
                 Some(decision) => return Reserved::Refused(decision),
-                None => self.check(subject, tier, cost).await,
+                None => self.check(subject, tier, cost, until).await,
             },
-            tiers => self.check_several(subject, tiers, cost).await,
+            tiers => self.check_several(subject, tiers, cost, until).await,
         };
         let Decision::Allowed(quota) = decision else { return Reserved::Refused(decision) };
         let tier = quota.applied().clone();
@@ -112,7 +125,13 @@ impl Inner {
         Reserved::Held(Reservation { limiter, subject, tier, quota, hold, reserved })
     }
 
-    async fn check_several(&self, subject: &str, tiers: &[&str], cost: u64) -> (Decision, Hold) {
+    async fn check_several(
+        &self,
+        subject: &str,
+        tiers: &[&str],
+        cost: u64,
+        until: Until,
+    ) -> (Decision, Hold) {
         let tiers = tiers.iter().map(|tier| self.tier(tier));
         let Some(tier) = tiers.reduce(|all, tier| Arc::new(all.and(&tier))) else {
             return (Decision::Allowed(Quota::whole(self.tier(&self.lowest))), Hold::Nowhere);
@@ -120,25 +139,19 @@ impl Inner {
         if let Some(decision) = tier.foregone(cost) {
             return (self.told(&tier, decision), Hold::Nowhere);
         }
-        match self.ask(subject, &tier, cost, cost > 0).await {
+        match self.ask(subject, Ask { tier: &tier, cost, take: cost > 0, until }).await {
             Ok(answer) => (self.told(&tier, answer.decision), answer.hold),
             Err(_) => (self.told(&tier, UNAVAILABLE), Hold::Nowhere),
         }
     }
 
     /// Asks the store.
-    pub(super) async fn ask(
-        &self,
-        subject: &str,
-        tier: &Arc<Tier>,
-        cost: u64,
-        take: bool,
-    ) -> Result<Answered, Unusable> {
-        let verdict = self.backend.check(subject, Ask { tier, cost, take }).await?;
+    pub(super) async fn ask(&self, subject: &str, ask: Ask<'_>) -> Result<Answered, Unusable> {
+        let verdict = self.backend.check(subject, ask).await?;
         if verdict.unreadable {
             self.observe.record(Event::UnreadableLimit { policy: self.name.as_str() });
         }
-        Ok(Answered::of(tier, cost, verdict))
+        Ok(Answered::of(ask, verdict))
     }
 
     /// A refusal that still holds, for the price of a look into memory.
@@ -210,7 +223,7 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    fn of(tier: &Arc<Tier>, cost: u64, verdict: Verdict) -> Self {
+    fn of(Ask { tier, cost, .. }: Ask<'_>, verdict: Verdict) -> Self {
         let Verdict { fits, wait, usage, hold, applied, .. } = verdict;
         let by_store = applied.is_none();
         let quota = Quota::new(applied.unwrap_or_else(|| tier.clone()), usage, if fits { 0 } else { cost });

@@ -82,8 +82,8 @@ impl Home {
     }
 
     fn count<'a>(&'a self, key: &'a str, keys: &Keys) -> Option<impl Future<Output = Count> + 'a> {
-        let (policy, subject) = keys.read_limit(key)?;
-        let limiter = self.limiter(policy);
+        let (policy, subject, mode) = keys.read_limit(key)?;
+        let limiter = self.limiter(policy).filter(|limiter| limiter.mode.variant() == mode);
         let (key, policy) = (key.to_owned(), policy.to_owned());
         Some(async move {
             let windows = match limiter {
@@ -103,7 +103,8 @@ impl Inner {
             return Some(Vec::new());
         }
         let tier = tier.into();
-        let verdict = self.backend.check(subject, Ask { tier: &tier, cost: 0, take: false }).await.ok()?;
+        let verdict =
+            self.backend.check(subject, Ask { tier: &tier, cost: 0, take: false, until: None }).await.ok()?;
         let from_store = verdict.applied.is_none();
         let counts = tier.windows.iter().zip(&*verdict.usage);
         let counts = counts.map(|(window, usage)| WindowCount { window: window.length(), used: usage.used });

@@ -56,8 +56,8 @@ pub(crate) struct MemoryBackend {
 
 impl MemoryBackend {
     pub(super) fn decide(&self, subject: &str, ask: Ask<'_>) -> Verdict {
-        let Ask { tier, cost, take } = ask;
-        self.counts.subjects.step(&self.keys.limit(&self.policy, subject), |held| {
+        let Ask { tier, cost, take, .. } = ask;
+        self.counts.subjects.step(&self.keys.limit(&self.policy, subject, self.mode.variant()), |held| {
             let now = self.counts.now();
             let mut new = State::new(self.mode, self.counts.states.fetch_add(1, Relaxed), now);
             let is_new = held.is_none();
@@ -89,7 +89,7 @@ impl MemoryBackend {
     fn correct(&self, subject: &str, settlement: Settlement<'_>) {
         let Settlement { tier, hold, reserved, actual } = settlement;
         let Hold::Here(receipt) = hold else { return };
-        self.counts.subjects.step(&self.keys.limit(&self.policy, subject), |held| {
+        self.counts.subjects.step(&self.keys.limit(&self.policy, subject, self.mode.variant()), |held| {
             let Some((state, left)) = held else { return (Next::Clear, ()) };
             state.settle(tier, self.counts.now(), receipt, reserved, actual);
             (Next::Prolong(left.max(self.life(tier, state))), ())
@@ -97,7 +97,9 @@ impl MemoryBackend {
     }
 
     pub(super) fn forget(&self, subject: &str) {
-        self.counts.subjects.step(&self.keys.limit(&self.policy, subject), |_| (Next::Clear, ()));
+        self.counts
+            .subjects
+            .step(&self.keys.limit(&self.policy, subject, self.mode.variant()), |_| (Next::Clear, ()));
     }
 
     fn life(&self, tier: &Tier, state: &State) -> Duration {
@@ -106,6 +108,10 @@ impl MemoryBackend {
 }
 
 impl Backend for MemoryBackend {
+    fn budget(&self) -> Option<Moment> {
+        None
+    }
+
     fn check<'a>(&'a self, subject: &'a str, ask: Ask<'a>) -> Answer<'a, Verdict> {
         async move { Ok(self.decide(subject, ask)) }.boxed()
     }

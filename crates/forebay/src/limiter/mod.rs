@@ -80,20 +80,26 @@ impl Limiter {
         self.0.name.as_str()
     }
 
+    /// How calls are counted.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.0.mode
+    }
+
     /// Takes one from `subject`, whose tier is called `tier`. A tier that is unknown is the lowest.
     pub async fn check(&self, subject: &Subject, tier: &str) -> Decision {
         self.check_cost(subject, tier, 1).await
     }
 
     /// Takes `cost` from `subject`, all of it or nothing. A cost of 0 takes nothing, and is admitted unless more
-    /// than the limit is in use.
+    /// than the limit is in use, or the limit is 0.
     ///
     /// A check that Redis does not answer in time counts as spent there, and is decided by [`OnOutage`].
     pub async fn check_cost(&self, subject: &Subject, tier: &str, cost: u64) -> Decision {
         let subject = encode(subject.as_str());
         match self.0.remembered(&subject, tier, cost) {
             Some(decision) => decision,
-            None => self.0.check(&subject, tier, cost).await.0,
+            None => self.0.check(&subject, tier, cost, None).await.0,
         }
     }
 
@@ -119,9 +125,9 @@ impl Limiter {
         asked: &[(&Subject, &str)],
         cost: u64,
     ) -> Result<Vec<Reservation>, Decision> {
-        let mut held = Refunds::default();
+        let (mut held, until) = (Refunds::default(), self.0.backend.budget());
         for (subject, tiers) in by_subject(asked) {
-            match self.0.reserve(&encode(subject.as_str()), &tiers, cost).await {
+            match self.0.reserve(&encode(subject.as_str()), &tiers, cost, until).await {
                 Reserved::Held(reservation) => held.add(reservation),
                 Reserved::Refused(decision) => {
                     held.refund().await;
@@ -149,7 +155,7 @@ impl Limiter {
     /// Takes `cost` for work whose true cost is known afterwards, such as tokens of a language model: settle the
     /// reservation then.
     pub async fn reserve(&self, subject: &Subject, tier: &str, cost: u64) -> Reserved {
-        self.0.reserve(&encode(subject.as_str()), &[tier], cost).await
+        self.0.reserve(&encode(subject.as_str()), &[tier], cost, None).await
     }
 
     /// Replaces all tiers. The next check is decided by the new ones; what was taken still counts in windows of

@@ -11,8 +11,8 @@ pub enum Mode {
     /// everything. Default.
     #[default]
     Strict,
-    /// A window counts itself and the share of the one before that is still to come: the limit where calls come
-    /// evenly, less than twice the limit in a trailing window at worst. The cheapest, for very many subjects.
+    /// A window counts itself and the share of the one before that is still to come: about the limit
+    /// where calls come evenly (fewer of a small one), less than twice the limit in a trailing window at worst. The cheapest, for very many subjects.
     Sliding,
     /// Every call is remembered by its instant: exactly the limit in any trailing window. For limits of at most
     /// 10,000.
@@ -23,6 +23,17 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// What its keys end with: what one mode has written no other can read, so that during a change of the mode
+    /// each counts by itself.
+    pub(super) fn variant(self) -> Option<&'static str> {
+        match self {
+            Self::Strict => None,
+            Self::Sliding => Some("sliding"),
+            Self::Log => Some("log"),
+            Self::Gcra => Some("gcra"),
+        }
+    }
+
     /// For how long something counts in a window of `length` ms that was taken just now.
     pub(super) fn life(self, length: u64) -> u64 {
         match self {

@@ -9,6 +9,7 @@ use super::{
     memory::MemoryBackend,
     redis::RedisBackend,
 };
+use crate::clock::Moment;
 
 /// Goes on limiting in this process, each window by its share.
 #[derive(Debug)]
@@ -30,6 +31,10 @@ impl Local {
 
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Local {
+    fn budget(&self) -> Option<Moment> {
+        self.remote.budget()
+    }
+
     fn check<'a>(&'a self, subject: &'a str, ask: Ask<'a>) -> Answer<'a, Verdict> {
         async move {
             let asked = self.remote.check(subject, ask).await;
@@ -59,6 +64,10 @@ pub(super) struct Open {
 
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Open {
+    fn budget(&self) -> Option<Moment> {
+        self.remote.budget()
+    }
+
     fn check<'a>(&'a self, subject: &'a str, ask: Ask<'a>) -> Answer<'a, Verdict> {
         async move {
             let asked = self.remote.check(subject, ask).await;

@@ -151,18 +151,18 @@ impl Tier {
         let burst_fits = window.own_burst().is_none_or(|burst| (1..=limit).contains(&burst));
         let why = match mode {
             Mode::Log if limit > MOST_LOGGED => {
-                "Mode::Log remembers every call; above 10,000 use Mode::Strict"
+                "the mode `log` remembers every call; above 10,000 use `strict`"
             }
             Mode::Log if self.logged() > MOST_LOGGED => {
-                "Mode::Log remembers every call for as long as the longest window of the policy, and more than \
-                 10,000 could come together; use Mode::Strict, or give this tier a longer window"
+                "the mode `log` remembers every call for as long as the longest window of the policy, and more than \
+                 10,000 could come together; use `strict`, or give this tier a longer window"
             }
             Mode::Sliding | Mode::Gcra if !exact => {
-                "limit times window in ms is above 2^53, which cannot be weighed exactly; use Mode::Strict"
+                "limit times window in ms is above 2^53, which cannot be weighed exactly; use `strict`"
             }
             Mode::Gcra if !burst_fits => "the burst is from 1 to the limit",
             Mode::Strict | Mode::Sliding | Mode::Log if window.own_burst().is_some() => {
-                "only Mode::Gcra knows a burst"
+                "a burst is known in the mode `gcra` only"
             }
             _ => return Ok(()),
         };

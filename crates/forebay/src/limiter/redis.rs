@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     bus::Kind,
+    clock::Moment,
     key::{Keys, Name},
     redis::{Reply, Request, Road, Script, Unusable},
 };
@@ -39,7 +40,7 @@ impl RedisBackend {
     }
 
     pub(super) async fn check(&self, subject: &str, ask: Ask<'_>) -> Result<Verdict, Unusable> {
-        let reply = self.run(&self.scripts.check, subject, &words::check(self.mode, ask)).await?;
+        let reply = self.run(&self.scripts.check, subject, &words::check(self.mode, ask), ask.until).await?;
         words::verdict(self.mode, ask, reply).ok_or(Unusable::NotDone)
     }
 
@@ -50,7 +51,7 @@ impl RedisBackend {
         let announced = frees.then(|| self.remote.bus.announce(self.policy.as_str(), subject, Kind::Freed));
         let message = announced.as_ref().map_or(&b""[..], |announced| announced.message());
         let arguments = words::settle(self.mode, settlement, hold, [self.channel.as_bytes(), message]);
-        self.run(&self.scripts.settle, subject, &arguments).await?;
+        self.run(&self.scripts.settle, subject, &arguments, None).await?;
         if let Some(announced) = announced {
             announced.answered();
         }
@@ -60,21 +61,31 @@ impl RedisBackend {
     async fn reset(&self, subject: &str) -> Result<(), Unusable> {
         let announced = self.remote.bus.announce(self.policy.as_str(), subject, Kind::Freed);
         let arguments = [self.channel.as_bytes().into(), announced.message().into()];
-        self.run(&RESET, subject, &arguments).await?;
+        self.run(&RESET, subject, &arguments, None).await?;
         announced.answered();
         Ok(())
     }
 
-    async fn run(&self, script: &Script, subject: &str, arguments: &[Word<'_>]) -> Result<Reply, Unusable> {
-        let keys = [self.keys.limit(&self.policy, subject)];
+    async fn run(
+        &self,
+        script: &Script,
+        subject: &str,
+        arguments: &[Word<'_>],
+        until: Option<Moment>,
+    ) -> Result<Reply, Unusable> {
+        let keys = [self.keys.limit(&self.policy, subject, self.mode.variant())];
         let arguments: Vec<&[u8]> = arguments.iter().map(|word| &**word).collect();
         let request = Request::Run { script, keys: &keys, arguments: &arguments };
         let redis = &self.remote.redis;
-        redis.call(request, Road::Usual, redis.budget(Road::Usual)).await
+        redis.call(request, Road::Usual, until.unwrap_or_else(|| redis.budget(Road::Usual))).await
     }
 }
 
 impl Backend for RedisBackend {
+    fn budget(&self) -> Option<Moment> {
+        Some(self.remote.redis.budget(Road::Usual))
+    }
+
     fn check<'a>(&'a self, subject: &'a str, ask: Ask<'a>) -> Answer<'a, Verdict> {
         self.check(subject, ask).boxed()
     }

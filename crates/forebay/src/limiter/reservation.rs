@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::{
-    backend::{Hold, Settlement},
+    backend::{Ask, Hold, Settlement},
     decision::Decision,
     inner::{Inner, unavailable},
     policy::Tier,
@@ -19,7 +19,7 @@ use crate::error::Error;
 pub enum Reserved {
     /// The cost is taken: do the work, then settle.
     Held(Reservation),
-    /// Nothing was taken.
+    /// Nothing was taken, as far as the store has answered.
     Refused(Decision),
 }
 
@@ -72,7 +72,8 @@ impl Reservation {
         }
         if *reserved == 0 {
             // Nothing is held that could be corrected: what was used is taken as far as it fits.
-            limiter.ask(subject, tier, actual.min(tier.most_at_once()), true).await.ok();
+            let cost = actual.min(tier.most_at_once());
+            limiter.ask(subject, Ask { tier, cost, take: true, until: None }).await.ok();
             return Ok(());
         }
         // More than any limit, and exact in a script.

@@ -89,8 +89,8 @@ impl Window {
 impl FromStr for Window {
     type Err = Error;
 
-    /// Reads `<limit>/<span>`, where the span is a unit (`ms`, `s`, `second`, `min`, `minute`, `h`, `hour`, `d`,
-    /// `day`) or a number and a unit: `10/minute`, `5/30s`.
+    /// Reads `<limit>/<span>`, where the span is a unit or a number and a unit: `10/minute`, `5/30s`. Units are
+    /// `ms`; `s`, `sec`, `second`; `m`, `min`, `minute`; `h`, `hour`; `d`, `day`; and the plurals of the whole words.
     fn from_str(text: &str) -> Result<Self, Error> {
         let unreadable = || {
             let remedy = "write <limit>/<span>, as in 10/minute or 5/30s";

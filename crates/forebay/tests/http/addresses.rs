@@ -156,6 +156,8 @@ fn networks_are_named_as_networks_or_addresses() {
     }
     let error = Addresses::new().trusted(["10.0.0.0/33"]).unwrap_err();
     assert_eq!(error.to_string(), "`10.0.0.0/33` is no network such as 10.0.0.0/8, and no address");
+    let error = Addresses::new().trusted(["::ffff:10.0.0.0/8"]).unwrap_err().to_string();
+    assert!(error.contains("wider than all of IPv4"), "{error}");
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ fn a_policy_has_its_lowest_tier() {
 #[test]
 fn a_mode_refuses_what_it_cannot_count_by_the_name_of_the_window() {
     let error = refusal(Mode::Log, window("10001/hour")).unwrap();
-    assert!(error.contains("10001/hour") && error.contains("free") && error.contains("Strict"), "{error}");
+    assert!(error.contains("10001/hour") && error.contains("free") && error.contains("strict"), "{error}");
     assert_eq!(refusal(Mode::Log, window("10000/hour")), None);
     for mode in [Mode::Sliding, Mode::Gcra] {
         assert_eq!(refusal(mode, window("1099511627776/8192ms")), None);

@@ -92,7 +92,7 @@ impl Twins {
     /// at once, so that sub-buckets and fixed windows lie alike.
     fn go_when_empty(&self) -> Result<(), String> {
         for rules in &self.tiers {
-            let asked = Ask { tier: &tier(rules, longest(&self.tiers)), cost: 1, take: false };
+            let asked = Ask { tier: &tier(rules, longest(&self.tiers)), cost: 1, take: false, until: None };
             let both = [self.scripts.ask(1, false, rules)?, self.memory.decide("s", asked).into()];
             if both.iter().flat_map(|verdict| &verdict.windows).any(|(used, _)| *used > 0) {
                 return Ok(());
@@ -106,9 +106,10 @@ impl Twins {
     fn ask(&mut self, cost: i64, take: bool) -> Result<(), String> {
         self.go_when_empty()?;
         let script = self.scripts.ask(cost, take, &self.rules)?;
-        let memory = self
-            .memory
-            .decide("s", Ask { tier: &tier(&self.rules, longest(&self.tiers)), cost: natural(cost), take });
+        let memory = self.memory.decide(
+            "s",
+            Ask { tier: &tier(&self.rules, longest(&self.tiers)), cost: natural(cost), take, until: None },
+        );
         let memory = Verdict::from(memory);
         let said = |verdict: &Verdict| (verdict.admitted, verdict.retry, verdict.windows.clone());
         law(said(&script) == said(&memory), || format!("{:?} and {:?}", said(&script), said(&memory)))?;

@@ -96,7 +96,7 @@ impl Scripts {
 
     pub(super) fn ask(&self, cost: i64, take: bool, rules: &[Rule]) -> Result<Verdict, String> {
         let tier = tier(rules, self.horizon);
-        let ask = Ask { tier: &tier, cost: natural(cost), take };
+        let ask = Ask { tier: &tier, cost: natural(cost), take, until: None };
         let reply = self.server.run(&self.check, &[KEY], &own(words::check(self.mode, ask)))?;
         let verdict = words::verdict(self.mode, ask, heard(reply.clone()));
         verdict.map(Verdict::from).ok_or_else(|| format!("a check answers {reply:?}"))

@@ -54,7 +54,7 @@ fn read<C: Cells>(ask: Ask<'_>, reply: Reply) -> Option<Verdict> {
     let count = (value.len() - HEAD - 1) / (LENGTH + C::COUNT * width);
     let cells = value.get(HEAD + 1 + LENGTH * count..)?.chunks_exact(C::COUNT * width);
     let cells = cells.map(|cells| C::read(&cells.chunks_exact(width).map(number).collect::<Vec<_>>()));
-    let Ask { tier, cost, take } = ask;
+    let Ask { tier, cost, take, .. } = ask;
     let mut windows = Windows::read(tier, written, taken.age.unwrap_or(written), cells);
     let (wait, usage) = (windows.wait(tier, cost), windows.usage(tier).into());
     let was_taken = take && taken.fits;

@@ -5,7 +5,12 @@ pub(crate) mod keys;
 
 use std::time::Duration;
 
-use forebay::{Forebay, Subject, clock::Clock, limiter::Limiter, status::Status};
+use forebay::{
+    Forebay, Subject,
+    clock::Clock,
+    limiter::{Limiter, Mode},
+    status::Status,
+};
 
 use crate::{
     clocked::{ClockedRig, Clocks},
@@ -26,7 +31,11 @@ impl<S: Clocks> ClockedRig<S> {
     }
 
     fn key(&self, limiter: &Limiter, subject: &Subject) -> String {
-        format!("rate_limit:{}:{}:{{{}}}", self.0.app, limiter.policy(), subject.as_str())
+        let mode = match limiter.mode() {
+            Mode::Strict => String::new(),
+            mode => format!(":{mode:?}").to_lowercase(),
+        };
+        format!("rate_limit:{}:{}:{{{}}}{mode}", self.0.app, limiter.policy(), subject.as_str())
     }
 
     fn life(&self, key: &str) -> i64 {
