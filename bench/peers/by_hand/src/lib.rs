@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 pub use self::{
     load::ByHand,
     one::{ONE_COMMAND, OneCommand},
-    window::SortedSet,
+    window::{SORTED_SET, SortedSet},
 };
 
 /// A connection that its client keeps up, with the client's own settings.

@@ -8,6 +8,9 @@ use rand::RngExt;
 use redis::{Script, aio::ConnectionManager};
 use tokio::runtime::Runtime;
 
+/// The name in the tables.
+pub const SORTED_SET: &str = "sorted set by hand";
+
 const SORTED_SET: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -48,7 +51,7 @@ impl SortedSet {
 
 impl Check for SortedSet {
     fn name(&self) -> &'static str {
-        "sorted set by hand"
+        SORTED_SET
     }
 
     fn check(&self, subject: String) -> BoxFuture<'static, bool> {

@@ -27,6 +27,11 @@ pub(super) fn floor() -> &'static str {
     peer_by_hand::ONE_COMMAND
 }
 
+/// The snippet that services copy.
+pub(super) fn by_hand() -> &'static str {
+    peer_by_hand::SORTED_SET
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub(super) struct Load {

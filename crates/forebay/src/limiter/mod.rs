@@ -87,8 +87,8 @@ impl Limiter {
     }
 
     /// Takes one from `subject`, whose tier is called `tier`. A tier that is unknown is the lowest.
-    pub async fn check(&self, subject: &Subject, tier: &str) -> Decision {
-        self.check_cost(subject, tier, 1).await
+    pub fn check(&self, subject: &Subject, tier: &str) -> impl Future<Output = Decision> + Send {
+        self.check_cost(subject, tier, 1)
     }
 
     /// Takes `cost` from `subject`, all of it or nothing. A cost of 0 takes nothing, and is admitted unless more

@@ -28,7 +28,7 @@ impl Mode {
     pub(super) fn variant(self) -> Option<&'static str> {
         match self {
             Self::Strict => None,
-            Self::Sliding => Some("sliding"),
+            Self::Sliding => Some("sw"),
             Self::Log => Some("log"),
             Self::Gcra => Some("gcra"),
         }

@@ -6,9 +6,12 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use futures::{StreamExt, stream::FuturesUnordered};
@@ -36,19 +39,28 @@ struct Parcel {
 }
 
 /// Takes parcels; cheap to clone. The task ends with the last clone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Courier {
+    connection: MultiplexedConnection,
     parcels: mpsc::UnboundedSender<Parcel>,
+    traffic: Arc<Traffic>,
+}
+
+/// What there is to carry.
+#[derive(Debug, Default)]
+struct Traffic {
     /// How many callers wait for answers.
-    waiting: Arc<AtomicUsize>,
+    waiting: AtomicUsize,
+    /// Whether more than one parcel went on the last tour.
+    dense: AtomicBool,
 }
 
 impl Courier {
     pub(super) fn start(connection: MultiplexedConnection, tasks: &Tasks) -> Self {
         let (parcels, received) = mpsc::unbounded_channel();
-        let waiting = Arc::<AtomicUsize>::default();
-        tasks.spawn(carry(connection, received, waiting.clone()));
-        Self { parcels, waiting }
+        let traffic = Arc::<Traffic>::default();
+        tasks.spawn(carry(connection.clone(), received, traffic.clone()));
+        Self { connection, parcels, traffic }
     }
 
     /// Asks, after everybody who has asked before. Errors of the server are among the answers.
@@ -57,26 +69,42 @@ impl Courier {
     ///
     /// The connection is gone.
     pub(super) async fn ask(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Trouble> {
+        let counted = Waiting::enter(&self.traffic.waiting);
+        // There is nobody to share a write with, nor about to be.
+        if counted.is_alone() && !self.traffic.dense.load(Relaxed) {
+            return send(self.connection.clone(), commands).await;
+        }
         let (answers, answered) = oneshot::channel();
-        let _counted = Waiting::enter(&self.waiting);
         self.parcels.send(Parcel { commands, answers }).map_err(|_| Trouble::NotSent)?;
         answered.await.unwrap_or(Err(Trouble::Lost))
     }
 }
 
+impl fmt::Debug for Courier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Courier").field("traffic", &self.traffic).finish_non_exhaustive()
+    }
+}
+
 /// Counts a caller for as long as it waits.
-struct Waiting<'a>(&'a AtomicUsize);
+struct Waiting<'a> {
+    count: &'a AtomicUsize,
+    others: usize,
+}
 
 impl<'a> Waiting<'a> {
     fn enter(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Relaxed);
-        Self(count)
+        Self { count, others: count.fetch_add(1, Relaxed) }
+    }
+
+    fn is_alone(&self) -> bool {
+        self.others == 0
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Relaxed);
+        self.count.fetch_sub(1, Relaxed);
     }
 }
 
@@ -84,7 +112,7 @@ impl Drop for Waiting<'_> {
 async fn carry(
     connection: MultiplexedConnection,
     mut received: mpsc::UnboundedReceiver<Parcel>,
-    waiting: Arc<AtomicUsize>,
+    traffic: Arc<Traffic>,
 ) {
     let mut tours = FuturesUnordered::new();
     let mut parcels = Vec::new();
@@ -97,13 +125,14 @@ async fn carry(
                     break;
                 }
                 // Whoever is about to send comes along.
-                if waiting.load(Relaxed) > came {
+                if traffic.waiting.load(Relaxed) > came {
                     yield_now().await;
                     while parcels.len() < MOST && let Ok(parcel) = received.try_recv() {
                         parcels.push(parcel);
                     }
                 }
                 parcels.retain(|parcel| !parcel.answers.is_closed());
+                traffic.dense.store(parcels.len() > 1, Relaxed);
                 tours.push(tour(connection.clone(), std::mem::take(&mut parcels)));
             }
         }
@@ -113,30 +142,28 @@ async fn carry(
 }
 
 /// Sends parcels, and hands out the answers.
-async fn tour(mut connection: MultiplexedConnection, parcels: Vec<Parcel>) {
-    let mut pipeline = Pipeline::new();
-    pipeline.ignore_errors();
-    let counts: Vec<usize> = parcels.iter().map(|parcel| parcel.commands.len()).collect();
-    let mut waiting = Vec::with_capacity(parcels.len());
+async fn tour(connection: MultiplexedConnection, parcels: Vec<Parcel>) {
+    let (mut commands, mut waiting) = (Vec::with_capacity(parcels.len()), Vec::with_capacity(parcels.len()));
     for parcel in parcels {
-        for command in parcel.commands {
-            pipeline.add_command(command);
-        }
-        waiting.push(parcel.answers);
+        waiting.push((parcel.commands.len(), parcel.answers));
+        commands.extend(parcel.commands);
     }
-    if pipeline.is_empty() {
+    if commands.is_empty() {
         return;
     }
-    match connection.send_packed_commands(&pipeline, 0, pipeline.len()).await {
-        Ok(answers) => {
-            let mut answers = answers.into_iter();
-            for (count, waiting) in counts.into_iter().zip(waiting) {
-                let own = answers.by_ref().take(count).collect();
-                waiting.send(Ok(own)).ok();
-            }
-        }
-        Err(error) => waiting.into_iter().for_each(|waiting| {
-            waiting.send(Err(Trouble::of(&error))).ok();
-        }),
+    let mut answers = send(connection, commands).await.map(Vec::into_iter);
+    for (count, waiting) in waiting {
+        let own = answers.as_mut().map(|answers| answers.take(count).collect());
+        waiting.send(own.map_err(|trouble| trouble.clone())).ok();
     }
+}
+
+async fn send(mut connection: MultiplexedConnection, commands: Vec<Cmd>) -> Result<Vec<Value>, Trouble> {
+    let mut pipeline = Pipeline::with_capacity(commands.len());
+    pipeline.ignore_errors();
+    for command in commands {
+        pipeline.add_command(command);
+    }
+    let sent = connection.send_packed_commands(&pipeline, 0, pipeline.len()).await;
+    sent.map_err(|error| Trouble::of(&error))
 }

@@ -66,7 +66,7 @@ impl From<Value> for Reply {
 }
 
 /// What an error of Redis says about whom to ask.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// There was no connection to send on.
     NotSent,

@@ -76,12 +76,12 @@ async fn a_connection_without_answers_ends_with_its_callers() {
     let server = Redis::start();
     let courier = courier(&server).await;
     server.pause();
-    let weak = Arc::downgrade(&courier.waiting);
+    let weak = Arc::downgrade(&courier.traffic);
     let asked = tokio::spawn({
         let courier = courier.clone();
         async move { courier.ask(vec![echo("nobody")]).await }
     });
-    until(|| courier.waiting.load(Relaxed) > 0).await;
+    until(|| courier.traffic.waiting.load(Relaxed) > 0).await;
     asked.abort();
     drop(courier);
     until(|| weak.strong_count() == 0).await;
@@ -99,7 +99,7 @@ async fn who_gives_up_while_the_server_hangs_is_forgotten() {
         assert!(join_all(asked).now_or_never().is_none());
         yield_now().await;
     }
-    assert_eq!(courier.waiting.load(Relaxed), 0);
+    assert_eq!(courier.traffic.waiting.load(Relaxed), 0);
     server.resume();
     said(courier.ask(vec![echo("later")]).await);
     let counted: usize = server.call(&["GET", "count"]).parse().unwrap_or(0);

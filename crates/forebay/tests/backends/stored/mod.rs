@@ -32,8 +32,10 @@ impl<S: Clocks> ClockedRig<S> {
 
     fn key(&self, limiter: &Limiter, subject: &Subject) -> String {
         let mode = match limiter.mode() {
-            Mode::Strict => String::new(),
-            mode => format!(":{mode:?}").to_lowercase(),
+            Mode::Strict => "",
+            Mode::Sliding => ":sw",
+            Mode::Log => ":log",
+            _ => ":gcra",
         };
         format!("rate_limit:{}:{}:{{{}}}{mode}", self.0.app, limiter.policy(), subject.as_str())
     }
