@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 /// The name in the tables.
 pub const SORTED_SET: &str = "sorted set by hand";
 
-const SORTED_SET: &str = "
+const SNIPPET: &str = "
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now - ARGV[1] * 1000)
@@ -38,7 +38,7 @@ impl SortedSet {
     /// Panics if it cannot be reached.
     pub fn new(runtime: &Runtime, url: &str, windows: Windows) -> Self {
         let redis = crate::connect(runtime, url);
-        Self { redis, script: Arc::new(Script::new(SORTED_SET)), windows: windows.each() }
+        Self { redis, script: Arc::new(Script::new(SNIPPET)), windows: windows.each() }
     }
 
     async fn admits(&mut self, subject: &str, window: &Window) -> redis::RedisResult<bool> {
