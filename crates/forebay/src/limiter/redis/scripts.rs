@@ -19,12 +19,18 @@ macro_rules! packed {
                     $constants,
                     include_str!("packed.lua"),
                     include_str!($check),
-                    include_str!("look.lua")
+                    include_str!("decided.lua")
                 );
                 Script::new(text)
             }),
             settle: LazyLock::new(|| {
-                Script::new(concat!($constants, include_str!("packed.lua"), include_str!($settle)))
+                let text = concat!(
+                    $constants,
+                    include_str!("packed.lua"),
+                    include_str!($settle),
+                    include_str!("settled.lua")
+                );
+                Script::new(text)
             }),
         }
     };

@@ -1,5 +1,5 @@
 -- Decides whether a cost fits into the burst of every window, and takes it only then. What was taken is a debt that the
--- time pays off evenly, the limit in the length of the window. Comes after packed.lua, before look.lua.
+-- time pays off evenly, the limit in the length of the window. Comes after packed.lua, before decided.lua.
 --
 -- The cells of a window: its limit at the last write, and the debt then, in tokens times ms: a token is the length of
 -- the window, and in a ms the limit is paid off.
@@ -8,7 +8,7 @@
 --       4 '1' to take it, '0' to look
 --       5.. limit and burst of each window, by turns
 --
--- Returns the value if it was taken; see look.lua for what else.
+-- Leaves whether it fits, and the windows with the cost in them; decided.lua says what is returned.
 --
 -- Atomic, as between the look and the taking somebody else could take what is left.
 
@@ -32,9 +32,4 @@ for n = 1, count do
         order, records = order .. pack('>I5', length), records .. pack('>I7I7', rate, debt)
         life = math.max(life, 2 * length)
     end
-end
-if fits == 1 and ARGV[4] == '1' then
-    value = pack('>BI6I5I4I5', MODE, now, age, born, returned) .. order .. records
-    redis.call('SET', key, value, 'PX', life)
-    return readable == 1 and value or { 1, age, 0, value }
 end

@@ -1,5 +1,5 @@
 -- Corrects what a reservation has taken, where it is not paid off: down to nothing, up to the burst. Comes after
--- packed.lua.
+-- packed.lua, before settled.lua.
 --
 -- ARGV  3 the value after the reservation
 --       4 cost reserved
@@ -7,7 +7,7 @@
 --       6 channel, 7 message for those who remember a refusal; '' without
 --       8.. limit and burst of each window, by turns
 --
--- Returns 1 if anything was corrected, else 0.
+-- Leaves whether anything was corrected, and the windows with the correction in them.
 --
 -- Atomic, as between the look and the correction somebody else could take a cost.
 
@@ -33,13 +33,3 @@ for n = 1, count do
     end
     records = records .. pack('>I7I7', rate, debt)
 end
-if settled == 1 then
-    life = math.max(life, redis.call('PTTL', key))
-    returned = (returned + math.max(0, -change)) % 2 ^ 40
-    value = value:sub(1, 16) .. pack('>I5', returned) .. value:sub(22, 22 + 5 * count) .. records
-    redis.call('SET', key, value, 'PX', life)
-end
-if ARGV[7] ~= '' then
-    redis.call('PUBLISH', ARGV[6], ARGV[7])
-end
-return settled

@@ -1,11 +1,11 @@
 -- Decides whether a cost fits into every window, and takes it only then. A window counts itself and, by the share of
--- it that is still to come, the one before. Comes after packed.lua, before look.lua.
+-- it that is still to come, the one before. Comes after packed.lua, before decided.lua.
 --
 -- ARGV  3 cost
 --       4 '1' to take it, '0' to look
 --       5.. limit of each window
 --
--- Returns the value if it was taken; see look.lua for what else.
+-- Leaves whether it fits, and the windows with the cost in them; decided.lua says what is returned.
 --
 -- Atomic, as between the look and the taking somebody else could take what is left.
 
@@ -28,9 +28,4 @@ for n = 1, count do
         order, records = order .. pack('>I5', length), records .. pack('>I6I6', current, previous)
         life = math.max(life, 2 * length)
     end
-end
-if fits == 1 and ARGV[4] == '1' then
-    value = pack('>BI6I5I4I5', MODE, now, age, born, returned) .. order .. records
-    redis.call('SET', key, value, 'PX', life)
-    return readable == 1 and value or { 1, age, 0, value }
 end

@@ -1,5 +1,5 @@
 -- Decides whether a cost fits into every window, and takes it only then. A window is cut into ten; the tenth that runs
--- and the ten before it count, the oldest of them in whole. Comes after packed.lua, before look.lua.
+-- and the ten before it count, the oldest of them in whole. Comes after packed.lua, before decided.lua.
 --
 -- The cells of a window: what all eleven have got, and what the ten older ones have, the newest of them first. So as long
 -- as no tenth passes one cell changes.
@@ -8,7 +8,7 @@
 --       4 '1' to take it, '0' to look
 --       5.. limit of each window
 --
--- Returns the value if it was taken; see look.lua for what else.
+-- Leaves whether it fits, and the windows with the cost in them; decided.lua says what is returned.
 --
 -- Atomic, as between the look and the taking somebody else could take what is left.
 
@@ -44,9 +44,4 @@ for n = 1, count do
         order, records = order .. pack('>I5', length), records .. pack(form, used, older)
         life = math.max(life, 2 * length)
     end
-end
-if fits == 1 and ARGV[4] == '1' then
-    value = pack('>BI6I5I4I5', MODE, now, age, born, returned) .. order .. records
-    redis.call('SET', key, value, 'PX', life)
-    return readable == 1 and value or { 1, age, 0, value }
 end

@@ -1,5 +1,5 @@
 -- Corrects what a reservation has taken, where that still counts: down to nothing, up to the limit. Comes after
--- packed.lua.
+-- packed.lua, before settled.lua.
 --
 -- ARGV  3 the value after the reservation
 --       4 cost reserved
@@ -7,7 +7,7 @@
 --       6 channel, 7 message for those who remember a refusal; '' without
 --       8.. limit of each window
 --
--- Returns 1 if anything was corrected, else 0.
+-- Leaves whether anything was corrected, and the windows with the correction in them.
 --
 -- Atomic, as between the look and the correction somebody else could take a cost.
 
@@ -32,11 +32,3 @@ for n = 1, count do
     end
     records = records .. pack(all, unpack(cells))
 end
-if settled == 1 then
-    life = math.max(life, redis.call('PTTL', key))
-    redis.call('SET', key, value:sub(1, 22 + 5 * count) .. records, 'PX', life)
-end
-if ARGV[7] ~= '' then
-    redis.call('PUBLISH', ARGV[6], ARGV[7])
-end
-return settled
