@@ -10,7 +10,10 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+        atomic::{
+            AtomicBool, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
 };
 
@@ -24,18 +27,20 @@ use tokio::{
 use super::reply::Trouble;
 use crate::tasks::Tasks;
 
-/// The parcels of one tour: of more, the first answers would wait for the last.
-const MOST: usize = 128;
+/// The parcels of one tour, whose answers come together: of values as large as they are here, so many arrive well within
+/// a budget.
+const MOST: usize = 32;
 
 /// How many tours may be under way. While a server does not answer, the rest waits here, where it can still be left
 /// behind by whoever gives up.
-const TOURS: usize = 8;
+const TOURS: usize = 32;
 
 /// Commands of one caller, which are answered together.
 #[derive(Debug)]
 struct Parcel {
     commands: Vec<Cmd>,
     answers: oneshot::Sender<Result<Vec<Value>, Trouble>>,
+    aboard: Aboard,
 }
 
 /// Takes parcels; cheap to clone. The task ends with the last clone.
@@ -51,8 +56,34 @@ pub(super) struct Courier {
 struct Traffic {
     /// How many callers wait for answers.
     waiting: AtomicUsize,
+    /// How many parcels were not answered yet, whether or not anybody still waits.
+    aboard: AtomicUsize,
     /// Whether more than one parcel went on the last tour.
     dense: AtomicBool,
+}
+
+impl Traffic {
+    /// Whether there is nobody to share a write with, nor about to be, nor anything that must be sent before.
+    fn is_none(&self) -> bool {
+        !self.dense.load(Relaxed) && self.aboard.load(SeqCst) == 0
+    }
+}
+
+/// Counts a parcel until it is answered, or not sent as nobody waits for it.
+#[derive(Debug)]
+struct Aboard(Arc<Traffic>);
+
+impl Aboard {
+    fn enter(traffic: &Arc<Traffic>) -> Self {
+        traffic.aboard.fetch_add(1, SeqCst);
+        Self(traffic.clone())
+    }
+}
+
+impl Drop for Aboard {
+    fn drop(&mut self) {
+        self.0.aboard.fetch_sub(1, SeqCst);
+    }
 }
 
 impl Courier {
@@ -70,12 +101,12 @@ impl Courier {
     /// The connection is gone.
     pub(super) async fn ask(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Trouble> {
         let counted = Waiting::enter(&self.traffic.waiting);
-        // There is nobody to share a write with, nor about to be.
-        if counted.is_alone() && !self.traffic.dense.load(Relaxed) {
+        if counted.is_alone() && self.traffic.is_none() {
             return send(self.connection.clone(), commands).await;
         }
         let (answers, answered) = oneshot::channel();
-        self.parcels.send(Parcel { commands, answers }).map_err(|_| Trouble::NotSent)?;
+        let parcel = Parcel { commands, answers, aboard: Aboard::enter(&self.traffic) };
+        self.parcels.send(parcel).map_err(|_| Trouble::NotSent)?;
         answered.await.unwrap_or(Err(Trouble::Lost))
     }
 }
@@ -145,14 +176,14 @@ async fn carry(
 async fn tour(connection: MultiplexedConnection, parcels: Vec<Parcel>) {
     let (mut commands, mut waiting) = (Vec::with_capacity(parcels.len()), Vec::with_capacity(parcels.len()));
     for parcel in parcels {
-        waiting.push((parcel.commands.len(), parcel.answers));
+        waiting.push((parcel.commands.len(), parcel.answers, parcel.aboard));
         commands.extend(parcel.commands);
     }
     if commands.is_empty() {
         return;
     }
     let mut answers = send(connection, commands).await.map(Vec::into_iter);
-    for (count, waiting) in waiting {
+    for (count, waiting, _aboard) in waiting {
         let own = answers.as_mut().map(|answers| answers.take(count).collect());
         waiting.send(own.map_err(|trouble| trouble.clone())).ok();
     }

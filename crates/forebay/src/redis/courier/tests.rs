@@ -134,3 +134,16 @@ async fn until(condition: impl Fn() -> bool) {
     };
     tokio::time::timeout(PATIENCE, came).await.expect("it comes");
 }
+
+#[tokio::test]
+async fn nothing_goes_past_what_was_asked_before_although_its_caller_has_gone() {
+    let server = Redis::start();
+    let courier = courier(&server).await;
+    let aboard = Aboard::enter(&courier.traffic);
+    assert!(!courier.traffic.is_none());
+    let asked = courier.ask(vec![echo("behind")]);
+    assert_eq!(said(asked.await), ["behind"]);
+    assert_eq!(courier.traffic.aboard.load(SeqCst), 1, "what is answered is aboard no more");
+    drop(aboard);
+    assert!(courier.traffic.is_none());
+}
