@@ -171,7 +171,6 @@ impl TimeSource for Manual {
 }
 
 /// The time of day as this machine has it, since 1970. It is shown, in headers that want it, and decides nothing.
-#[cfg(feature = "tower")]
 #[expect(clippy::disallowed_methods, reason = "the one place where the time of day is read")]
 pub(crate) fn time_of_day() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
@@ -183,18 +182,31 @@ pub(crate) async fn within<T>(span: Duration, work: impl Future<Output = T>) -> 
     tokio::time::timeout(span, work).await.ok()
 }
 
-struct Real(std::time::Instant);
+/// Counts the time that the machine slept, where the system tells: what was held before may be another's afterwards.
+struct Real(Duration);
 
 impl Default for Real {
-    #[expect(clippy::disallowed_methods, reason = "the one place where the precise clock is read")]
     fn default() -> Self {
-        Self(std::time::Instant::now())
+        Self(since_boot())
     }
+}
+
+#[cfg(target_os = "linux")]
+fn since_boot() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    Duration::try_from(clock_gettime(ClockId::Boottime)).unwrap_or_default()
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::disallowed_methods, reason = "the one place where the precise clock is read")]
+fn since_boot() -> Duration {
+    static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    FIRST.get_or_init(std::time::Instant::now).elapsed()
 }
 
 impl TimeSource for Real {
     fn now(&self) -> Duration {
-        self.0.elapsed()
+        since_boot().saturating_sub(self.0)
     }
 
     fn sleep(&self, span: Duration) -> Sleep {

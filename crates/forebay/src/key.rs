@@ -245,6 +245,37 @@ impl Keys {
         Some((policy, subject, mode))
     }
 
+    /// A lock's `name` is in its encoded form, as a claim's and that of what runs once.
+    pub(crate) fn lock(&self, name: &str) -> String {
+        self.named("lock", name)
+    }
+
+    pub(crate) fn fence(&self, name: &str) -> String {
+        self.named("fence", name)
+    }
+
+    pub(crate) fn claim(&self, name: &str) -> String {
+        self.named("claim", name)
+    }
+
+    pub(crate) fn idempotency(&self, name: &str) -> String {
+        self.named("idem", name)
+    }
+
+    /// A `date` is spelled as in 2026-05-13.
+    pub(crate) fn unique(&self, counter: &Name, date: &str) -> String {
+        self.named("uv", counter.as_str()) + ":" + date
+    }
+
+    /// What points to the bitmaps in use.
+    pub(crate) fn filter(&self, name: &Name) -> String {
+        self.named("filter", name.as_str())
+    }
+
+    pub(crate) fn filter_bits(&self, name: &Name, generation: u64) -> String {
+        format!("{}:g{generation}", self.filter(name))
+    }
+
     pub(crate) fn invalidate_channel(&self) -> String {
         self.channel("invalidate")
     }
@@ -255,6 +286,10 @@ impl Keys {
 
     fn entry(&self, kind: &str, space: &Name, version: u32, id: &str) -> String {
         format!("{kind}:{}:{space}:v{version}:{{{id}}}", self.app)
+    }
+
+    fn named(&self, kind: &str, name: &str) -> String {
+        [kind, ":", self.app.as_str(), ":{", name, "}"].concat()
     }
 
     fn limit_of(&self, policy: &str, subject: &str) -> String {

@@ -25,13 +25,16 @@ mod counter;
 pub mod dice;
 mod error;
 mod expiring;
+mod filter;
 mod forebay;
 mod hash;
 #[cfg(feature = "tower")]
 pub mod http;
 pub mod key;
 pub mod limiter;
+mod lock;
 pub mod observe;
+mod once;
 mod redis;
 pub mod status;
 mod subject;
@@ -39,6 +42,8 @@ mod sync;
 mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod token;
+mod unique;
 mod wake;
 
 pub use self::{
@@ -46,6 +51,7 @@ pub use self::{
     forebay::{Builder, Forebay},
     key::Fingerprint,
     subject::Subject,
+    token::Token,
 };
 
 /// The Rust blocks of the README, run as tests.

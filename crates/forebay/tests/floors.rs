@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 const FLOORS: [&[&str]; 8] = [
     &[
         "clock", "codec", "counter", "dice", "error", "hash", "key", "observe", "status", "subject", "sync",
-        "tasks",
+        "tasks", "token",
     ],
     &["expiring", "redis"],
     &["context", "wake"],

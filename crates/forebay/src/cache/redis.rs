@@ -2,16 +2,12 @@
 
 mod scripts;
 mod sweep;
-mod takeback;
 
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use self::{
-    scripts::{EXPIRE, FILL, INVALIDATE, LEASE, NOTE, RELEASE, RENEW},
-    takeback::Takeback,
-};
+use self::scripts::{EXPIRE, FILL, INVALIDATE, LEASE, NOTE, RELEASE, RENEW};
 use super::{
     backend::{Answer, Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored, Unavailable},
     deferred::Distant,
@@ -21,7 +17,7 @@ use super::{
 use crate::{
     bus::{Bus, Kind},
     key::{Keys, Name, generations},
-    redis::{Redis, Reply, Request as Question, Road, Script, Unusable},
+    redis::{Redis, Reply, Request as Question, Road, Script, Takeback, Unusable},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -115,8 +111,9 @@ impl RedisBackend {
     }
 
     fn take_back(&self, id: &str, token: String) {
-        let (redis, wakes) = (self.redis.clone(), self.wakes.clone());
-        Takeback { redis, keys: self.pair(id), token, wakes }.begin();
+        let arguments = vec![token.into(), Bytes::from_static(b"keep"), self.wakes.clone().into()];
+        Takeback { redis: self.redis.clone(), script: &RELEASE, keys: self.pair(id).into(), arguments }
+            .begin();
     }
 
     fn leased(&self, answer: Reply) -> Option<Leased> {

@@ -2,10 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{
-    dice::Dice,
-    error::{Error, ErrorKind},
-};
+use crate::{dice::Dice, error::Error, token};
 
 /// The name of one lease, to carry it over HTTP: [`Lease::into_token`](super::Lease::into_token) gives it out
 /// and [`Cache::resume`](super::Cache::resume) takes it back.
@@ -14,7 +11,7 @@ use crate::{
 /// process knows of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token {
-    number: u128,
+    name: token::Token,
     scope: Scope,
 }
 
@@ -35,7 +32,7 @@ impl Scope {
 
 impl Token {
     pub(crate) fn roll(dice: &Dice) -> Self {
-        Self { number: dice.wide(), scope: Scope::Shared }
+        Self { name: token::Token::roll(dice), scope: Scope::Shared }
     }
 
     /// The same name for a lease that the store does not know of.
@@ -61,14 +58,14 @@ impl Token {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mark = Scope::MARKS.iter().find(|(_, scope)| *scope == self.scope).map_or("", |(mark, _)| mark);
-        write!(f, "{mark}{:032x}", self.number)
+        write!(f, "{mark}{}", self.name)
     }
 }
 
 /// Shows the first digits only: who knows the whole token holds the lease.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Token({:08x}…)", self.number >> 96)
+        self.name.fmt(f)
     }
 }
 
@@ -78,14 +75,7 @@ impl FromStr for Token {
     fn from_str(text: &str) -> Result<Self, Error> {
         let marked = Scope::MARKS.iter().find_map(|(mark, scope)| Some((text.strip_prefix(mark)?, *scope)));
         let (digits, scope) = marked.unwrap_or((text, Scope::Shared));
-        let hex = digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        match u128::from_str_radix(digits, 16) {
-            Ok(number) if hex => Ok(Self { number, scope }),
-            _ => Err(Error::new(
-                ErrorKind::Config,
-                "a lease token has 32 hexadecimal digits; send it exactly as it was handed out",
-            )),
-        }
+        Ok(Self { name: digits.parse()?, scope })
     }
 }
 

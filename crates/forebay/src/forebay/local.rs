@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Anchor, Spaces, confirm, sweep, sweep_counts};
+use super::{Anchor, Spaces, confirm, homes::Homes, sweep, sweep_counts};
 use crate::{
     cache::{
         self, Bulkhead, Deferred, Epoch, Faults, Faulty, Leases, Memory, MemoryBackend, Outage, Overtaken,
@@ -14,13 +14,12 @@ use crate::{
     context::Context,
     error::Error,
     key::{Keys, Name},
-    limiter,
 };
 
 /// Everything in this process.
 pub(super) struct Local {
     pub(super) shared: Shared,
-    pub(super) limits: limiter::Home,
+    pub(super) homes: Homes,
     leases: Arc<Leases>,
     spaces: Spaces,
     outside: Option<Outside>,
@@ -45,7 +44,7 @@ impl Local {
         let outside = faults.map(|faults| Outside::open(faults, &context));
         let local = Self {
             outside,
-            limits: limiter::Home::memory(context.clone()),
+            homes: Homes::memory(&context),
             leases: Arc::new(Leases::new(context.clock.clone())),
             spaces: Spaces::default(),
             shared: Shared {
@@ -59,7 +58,7 @@ impl Local {
         for leases in local.outside.iter().map(|outside| &outside.leases).chain([&local.leases]) {
             sweep(&local.shared.context, &local.shared.memory, leases);
         }
-        sweep_counts(&local.shared.context, local.limits.counts());
+        sweep_counts(&local.shared.context, local.homes.limits.counts());
         local
     }
 

@@ -1,6 +1,7 @@
 //! The one object that an application opens: it hands out primitives, and shuts them down in order.
 
 mod builder;
+mod homes;
 mod local;
 mod remote;
 
@@ -9,7 +10,7 @@ use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::builder::Builder;
-use self::{local::Local, remote::Remote};
+use self::{homes::Homes, local::Local, remote::Remote};
 use crate::{
     cache::{self, Deferred, Leases, Memory, Shared, Site},
     codec::{Codec, MessagePack},
@@ -98,7 +99,7 @@ impl Forebay {
 
     /// Begins the limiter of one policy (`[a-z0-9._:-]`, at most 64 characters) with its tiers.
     pub fn limiter(&self, policy: &str, tiers: Tiers) -> limiter::Builder {
-        limiter::Builder::new(self.limiters().clone(), policy, tiers)
+        limiter::Builder::new(self.homes().limits.clone(), policy, tiers)
     }
 
     /// Lists whose limits are in use: of at most 10,000 keys the number, and of 100 the counts. Where keys of other
@@ -108,7 +109,7 @@ impl Forebay {
     ///
     /// Redis cannot be asked.
     pub async fn limits(&self) -> Result<limiter::Listing, Error> {
-        self.limiters().list().await
+        self.homes().limits.list().await
     }
 
     /// How much of the process-memory budget is used, in bytes.
@@ -142,10 +143,10 @@ impl Forebay {
         all
     }
 
-    fn limiters(&self) -> &limiter::Home {
+    fn homes(&self) -> &Homes {
         match &self.store {
-            Store::Local(local) => &local.limits,
-            Store::Remote(remote) => &remote.limits,
+            Store::Local(local) => &local.homes,
+            Store::Remote(remote) => &remote.homes,
         }
     }
 

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Anchor, Spaces, confirm, sweep, sweep_counts};
+use super::{Anchor, Spaces, confirm, homes::Homes, sweep, sweep_counts};
 use crate::{
     bus::Bus,
     cache::{
@@ -14,10 +14,10 @@ use crate::{
         RedisBackend, Shared, Site, Space, Store, Waits,
     },
     clock::Clock,
-    context::Context,
+    context::{self, Context},
     error::Error,
     key::{Keys, Name},
-    limiter::{self, Policies},
+    limiter::Policies,
     redis::{Address, Hooks, Redis, Signal},
     status::RedisStatus,
     tasks::Tasks,
@@ -30,7 +30,7 @@ const CLOSING: Duration = Duration::from_millis(50);
 /// Everything in Redis, with a level of it in this process.
 pub(super) struct Remote {
     pub(super) shared: Shared,
-    pub(super) limits: limiter::Home,
+    pub(super) homes: Homes,
     spaces: Spaces,
     leases: Arc<Leases>,
     hearing: Arc<Hearing>,
@@ -81,11 +81,11 @@ impl Remote {
         confirm(deferred.clone(), tasks.clone());
         sweep(&context, &memory, &leases);
         let anchor = Arc::new(Anchor(tasks));
-        let shared = limiter::Remote { redis: redis.clone(), bus: bus.clone(), keeps: anchor.clone() };
-        let limits = limiter::Home::redis(context.clone(), policies, shared);
-        sweep_counts(&context, limits.counts());
+        let remote = context::Remote { redis: redis.clone(), keeps: anchor.clone() };
+        let homes = Homes::redis(&context, &remote, bus.clone(), policies);
+        sweep_counts(&context, homes.limits.counts());
         Self {
-            limits,
+            homes,
             spaces: Spaces::default(),
             shared: Shared {
                 memory,

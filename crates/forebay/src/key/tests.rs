@@ -16,6 +16,13 @@ fn every_kind_of_key_is_spelled_like_this_for_ever() {
 
     assert_eq!(keys.value(&space, 2, &id), "cache:shop:catalog:product:v2:{p-001}");
     assert_eq!(keys.lease(&space, 2, &id), "lease:shop:catalog:product:v2:{p-001}");
+    assert_eq!(keys.lock("plan:42"), "lock:shop:{plan:42}");
+    assert_eq!(keys.fence("plan:42"), "fence:shop:{plan:42}");
+    assert_eq!(keys.claim("code:42"), "claim:shop:{code:42}");
+    assert_eq!(keys.idempotency("pay:42"), "idem:shop:{pay:42}");
+    assert_eq!(keys.unique(&space, "2026-05-13"), "uv:shop:{catalog:product}:2026-05-13");
+    assert_eq!(keys.filter(&space), "filter:shop:{catalog:product}");
+    assert_eq!(keys.filter_bits(&space, 3), "filter:shop:{catalog:product}:g3");
     assert_eq!(keys.invalidate_channel(), "forebay:shop:invalidate");
     assert_eq!(keys.wake_channel(), "forebay:shop:wake");
 }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    fmt,
     sync::{Arc, Weak},
 };
 
@@ -18,7 +17,7 @@ use super::{
 };
 use crate::{
     bus::{Bus, Heard, Kind},
-    context::Context,
+    context::{self, Context},
     error::{Error, ErrorKind},
     key::{Keys, Name},
     redis::Redis,
@@ -36,12 +35,9 @@ pub(crate) struct Home {
 
 /// How counts are shared with other processes.
 #[derive(Debug, Clone)]
-pub(crate) struct Remote {
-    pub(crate) redis: Redis,
-    pub(crate) bus: Bus,
-    /// Keeps the tasks of the store going for as long as a limiter exists.
-    #[expect(dead_code, reason = "held for its drop")]
-    pub(crate) keeps: Arc<dyn fmt::Debug + Send + Sync>,
+pub(super) struct Remote {
+    pub(super) store: context::Remote,
+    pub(super) bus: Bus,
 }
 
 /// The policies that were built, with their limiters.
@@ -56,8 +52,8 @@ impl Home {
     }
 
     /// Counts in Redis.
-    pub(crate) fn redis(context: Context, policies: Arc<Policies>, remote: Remote) -> Self {
-        Self { policies, remote: Some(remote), ..Self::memory(context) }
+    pub(crate) fn redis(context: Context, policies: Arc<Policies>, store: context::Remote, bus: Bus) -> Self {
+        Self { policies, remote: Some(Remote { store, bus }), ..Self::memory(context) }
     }
 
     pub(crate) fn counts(&self) -> &Arc<Counts> {
@@ -86,7 +82,7 @@ impl Home {
 
     /// Where counts are shared, if they are.
     pub(super) fn shared(&self) -> Option<&Redis> {
-        self.remote.as_ref().map(|remote| &remote.redis)
+        self.remote.as_ref().map(|remote| &remote.store.redis)
     }
 
     pub(super) fn backend(

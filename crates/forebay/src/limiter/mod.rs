@@ -43,7 +43,7 @@ pub use self::{
     window::Window,
 };
 pub(crate) use self::{
-    home::{Home, Policies, Remote},
+    home::{Home, Policies},
     memory::Counts,
 };
 use self::{inner::Inner, policy::Policy, refund::Refunds};

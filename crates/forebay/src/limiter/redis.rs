@@ -34,7 +34,7 @@ pub(crate) struct RedisBackend {
 }
 
 impl RedisBackend {
-    pub(crate) fn new(policy: Name, mode: Mode, keys: Keys, remote: Remote) -> Self {
+    pub(super) fn new(policy: Name, mode: Mode, keys: Keys, remote: Remote) -> Self {
         let channel = keys.invalidate_channel();
         Self { policy, mode, scripts: Scripts::of(mode), keys, remote, channel }
     }
@@ -76,14 +76,14 @@ impl RedisBackend {
         let keys = [self.keys.limit(&self.policy, subject, self.mode.variant())];
         let arguments: Vec<&[u8]> = arguments.iter().map(|word| &**word).collect();
         let request = Request::Run { script, keys: &keys, arguments: &arguments };
-        let redis = &self.remote.redis;
+        let redis = &self.remote.store.redis;
         redis.call(request, Road::Usual, until.unwrap_or_else(|| redis.budget(Road::Usual))).await
     }
 }
 
 impl Backend for RedisBackend {
     fn budget(&self) -> Option<Moment> {
-        Some(self.remote.redis.budget(Road::Usual))
+        Some(self.remote.store.redis.budget(Road::Usual))
     }
 
     fn check<'a>(&'a self, subject: &'a str, ask: Ask<'a>) -> Answer<'a, Verdict> {

@@ -8,6 +8,7 @@
 //! | how a node stays connected | `supervisor`, `lane`, `link` |
 //! | which node is asked | `topology`, `cluster` |
 //! | how channels are heard | `subscription` |
+//! | what follows a request that was not answered | `takeback` |
 
 mod address;
 mod breaker;
@@ -22,6 +23,7 @@ mod request;
 mod script;
 mod subscription;
 mod supervisor;
+mod takeback;
 mod topology;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -30,6 +32,7 @@ use tokio::sync::watch;
 
 pub(crate) use self::{
     address::Address, reply::Reply, request::Request, script::Script, subscription::Signal,
+    takeback::Takeback,
 };
 use self::{
     cluster::Cluster,
@@ -163,6 +166,14 @@ impl Redis {
     /// Whether the node that has `key` may answer.
     pub(crate) fn may_answer(&self, key: &str) -> bool {
         self.0.topology.borrow().node(Some(key)).is_some_and(|node| !node.is_down())
+    }
+
+    /// The run of the server that has `key`, as of the last connection; nothing where that is not known.
+    #[expect(dead_code, reason = "the filter's, which comes next")]
+    pub(crate) fn run(&self, key: &str) -> Option<String> {
+        let node = self.0.topology.borrow().node(Some(key))?;
+        let run = node.run.lock();
+        run.clone().flatten()
     }
 
     /// The primaries, to ask each for what only it knows.

@@ -1,14 +1,15 @@
-//! Takes back a lease whose request was not answered: it may have been granted, or may be yet.
+//! Takes back what may have been granted: a request that was not answered may have been carried out, or may be yet.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering::SeqCst},
     time::Duration,
 };
 
-use super::scripts::RELEASE;
-use crate::redis::{Redis, Request, Road};
+use bytes::Bytes;
 
-/// Beyond so many at a time, leases are left to end by themselves.
+use super::{Redis, Request, Road, Script};
+
+/// Beyond so many at a time, what was granted is left to end by itself.
 const MOST: usize = 1024;
 
 /// The pause between attempts.
@@ -17,22 +18,23 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// For so long after an answer the request may still arrive, by a connection that was given up.
 const BELATED: Duration = Duration::from_secs(1);
 
-/// A lease ends by itself, if only later.
+/// What was granted ends by itself, if only later.
 const AT_MOST: Duration = Duration::from_secs(60);
 
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// What it takes to give one lease back.
-pub(super) struct Takeback {
-    pub(super) redis: Redis,
-    pub(super) keys: [String; 2],
-    pub(super) token: String,
-    pub(super) wakes: String,
+/// A script that takes one thing back, if it is still the caller's.
+#[derive(Debug)]
+pub(crate) struct Takeback {
+    pub(crate) redis: Redis,
+    pub(crate) script: &'static Script,
+    pub(crate) keys: Vec<String>,
+    pub(crate) arguments: Vec<Bytes>,
 }
 
 impl Takeback {
-    /// Begins to take the lease back: until the store has answered, a minute at most, and once more a little later.
-    pub(super) fn begin(self) {
+    /// Begins to run the script: until the store has answered, a minute at most, and once more a little later.
+    pub(crate) fn begin(self) {
         let running = Running::enter();
         if running.is_one_of(MOST) {
             let redis = self.redis.clone();
@@ -57,8 +59,8 @@ impl Takeback {
 
     /// Whether there was an answer.
     async fn attempt(&self) -> bool {
-        let arguments: [&[u8]; 3] = [self.token.as_bytes(), b"keep", self.wakes.as_bytes()];
-        let request = Request::Run { script: &RELEASE, keys: &self.keys, arguments: &arguments };
+        let arguments: Vec<&[u8]> = self.arguments.iter().map(|argument| &**argument).collect();
+        let request = Request::Run { script: self.script, keys: &self.keys, arguments: &arguments };
         self.redis.call(request, Road::Usual, self.redis.budget(Road::Usual)).await.is_ok()
     }
 }

@@ -1,0 +1,5 @@
+//! "Does it exist at all?": a Bloom filter, whose "no" can be relied on.
+
+mod home;
+
+pub(crate) use self::home::Home;

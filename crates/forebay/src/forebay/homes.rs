@@ -1,0 +1,52 @@
+//! The homes of the primitives that need nothing of each other.
+
+use std::sync::Arc;
+
+use crate::{
+    bus::Bus,
+    context::{Context, Remote},
+    filter, limiter, lock, once, unique,
+};
+
+/// Where limiters, locks, claims, counters and filters are built.
+#[derive(Debug, Clone)]
+pub(super) struct Homes {
+    pub(super) limits: limiter::Home,
+    #[expect(dead_code, reason = "nothing is built yet")]
+    pub(super) locks: lock::Home,
+    #[expect(dead_code, reason = "nothing is built yet")]
+    pub(super) once: once::Home,
+    #[expect(dead_code, reason = "nothing is built yet")]
+    pub(super) unique: unique::Home,
+    #[expect(dead_code, reason = "nothing is built yet")]
+    pub(super) filters: filter::Home,
+}
+
+impl Homes {
+    /// In this process alone.
+    pub(super) fn memory(context: &Context) -> Self {
+        Self {
+            limits: limiter::Home::memory(context.clone()),
+            locks: lock::Home::memory(context.clone()),
+            once: once::Home::memory(context.clone()),
+            unique: unique::Home::memory(context.clone()),
+            filters: filter::Home::memory(context.clone()),
+        }
+    }
+
+    /// In Redis.
+    pub(super) fn redis(
+        context: &Context,
+        remote: &Remote,
+        bus: Bus,
+        policies: Arc<limiter::Policies>,
+    ) -> Self {
+        Self {
+            limits: limiter::Home::redis(context.clone(), policies, remote.clone(), bus),
+            locks: lock::Home::redis(context.clone(), remote.clone()),
+            once: once::Home::redis(context.clone(), remote.clone()),
+            unique: unique::Home::redis(context.clone(), remote.clone()),
+            filters: filter::Home::redis(context.clone(), remote.clone()),
+        }
+    }
+}
