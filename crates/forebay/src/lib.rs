@@ -11,6 +11,7 @@
 //! | 6 | `http` (the features `tower` and `axum`) | layers: who is asking, and how much they may |
 //! | 5 | [`cache`] | two levels, one load per miss |
 //! | 4 | [`limiter`] | tiers of windows, decided in one step |
+//! | 4 | [`lock`] | one at a time, and told when that is over |
 //! | 3 | `bus` | what processes tell each other |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
 //! | 1 | `redis`, `expiring` | the one handle to Redis; the map with deadlines under every memory backend |
@@ -32,7 +33,7 @@ mod hash;
 pub mod http;
 pub mod key;
 pub mod limiter;
-mod lock;
+pub mod lock;
 pub mod observe;
 mod once;
 mod redis;

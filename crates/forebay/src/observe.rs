@@ -62,6 +62,11 @@ pub enum Event<'a> {
         /// What the caller was told.
         outcome: CheckOutcome,
     },
+    /// A lock was asked for, or was lost by its holder.
+    Lock {
+        /// What came of it.
+        outcome: LockOutcome,
+    },
     /// What was stored of a subject's counts could not be read, and so counted as nothing.
     UnreadableLimit {
         /// The name of the policy.
@@ -82,6 +87,19 @@ pub enum CheckOutcome {
     NeverFits,
     /// The store cannot be asked.
     Unavailable,
+}
+
+/// What came of a lock that somebody wanted, or had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockOutcome {
+    /// It was had.
+    Acquired,
+    /// Somebody else held it for as long as the caller waited.
+    Busy,
+    /// The store cannot be asked.
+    Unavailable,
+    /// Its holder was told that it is lost.
+    Lost,
 }
 
 /// What a reader of a cache got.

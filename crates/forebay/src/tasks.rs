@@ -30,6 +30,11 @@ impl Tasks {
         }
     }
 
+    /// Tasks on the same runtime, which are shut down by themselves.
+    pub(crate) fn apart(&self) -> Self {
+        Self::on(self.runtime.clone())
+    }
+
     /// Starts `work`, which runs to its end whoever waits for it.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let ended = self.ended.clone();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::sweep_with;
 use crate::{
     bus::Bus,
     context::{Context, Remote},
@@ -12,7 +13,6 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(super) struct Homes {
     pub(super) limits: limiter::Home,
-    #[expect(dead_code, reason = "nothing is built yet")]
     pub(super) locks: lock::Home,
     #[expect(dead_code, reason = "nothing is built yet")]
     pub(super) once: once::Home,
@@ -31,6 +31,14 @@ impl Homes {
             once: once::Home::memory(context.clone()),
             unique: unique::Home::memory(context.clone()),
             filters: filter::Home::memory(context.clone()),
+        }
+    }
+
+    /// Removes what has ended, for as long as it is kept.
+    pub(super) fn sweep(&self, context: &Context) {
+        sweep_with(context, self.limits.counts(), limiter::Counts::sweep);
+        if let Some(locks) = self.locks.here() {
+            sweep_with(context, locks, lock::Locks::sweep);
         }
     }
 

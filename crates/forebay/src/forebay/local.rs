@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Anchor, Spaces, confirm, homes::Homes, sweep, sweep_counts};
+use super::{Anchor, CLOSING, Spaces, confirm, homes::Homes, sweep};
 use crate::{
     cache::{
         self, Bulkhead, Deferred, Epoch, Faults, Faulty, Leases, Memory, MemoryBackend, Outage, Overtaken,
@@ -58,7 +58,7 @@ impl Local {
         for leases in local.outside.iter().map(|outside| &outside.leases).chain([&local.leases]) {
             sweep(&local.shared.context, &local.shared.memory, leases);
         }
-        sweep_counts(&local.shared.context, local.homes.limits.counts());
+        local.homes.sweep(&local.shared.context);
         local
     }
 
@@ -78,7 +78,8 @@ impl Local {
 
     pub(super) async fn shut_down(&self, budget: Duration) -> bool {
         let Context { tasks, clock, .. } = &self.shared.context;
-        tasks.shut_down(clock, budget).await
+        let ended = tasks.shut_down(clock, budget).await;
+        self.homes.locks.shut_down(CLOSING).await & ended
     }
 }
 

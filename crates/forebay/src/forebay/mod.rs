@@ -17,7 +17,8 @@ use crate::{
     context::Context,
     error::{Error, ErrorKind},
     key::Name,
-    limiter::{self, Counts, Tiers},
+    limiter::{self, Tiers},
+    lock::Lock,
     status::Status,
     sync::Mutex,
     tasks::Tasks,
@@ -25,6 +26,9 @@ use crate::{
 
 /// How often what is past its deadline is removed. It is out of use from the deadline on.
 const SWEEP: Duration = Duration::from_secs(5);
+
+/// How long each step of shutting down may take beyond the budget: nobody waits for anything any more.
+const CLOSING: Duration = Duration::from_millis(50);
 
 /// The acceleration layer of one application in one process. Cheap to clone.
 ///
@@ -110,6 +114,11 @@ impl Forebay {
     /// Redis cannot be asked.
     pub async fn limits(&self) -> Result<limiter::Listing, Error> {
         self.homes().limits.list().await
+    }
+
+    /// Names a lock, by any text.
+    pub fn lock(&self, name: &str) -> Lock {
+        Lock::new(self.homes().locks.clone(), name)
     }
 
     /// How much of the process-memory budget is used, in bytes.
@@ -209,11 +218,11 @@ fn sweep(context: &Context, memory: &Arc<Memory>, leases: &Arc<Leases>) {
     });
 }
 
-/// Removes counts, for as long as the `Forebay` or a limiter of it is left.
-fn sweep_counts(context: &Context, counts: &Arc<Counts>) {
-    let counts = Arc::downgrade(counts);
+/// Removes what is past its deadline, for as long as the `Forebay` or a primitive of it is left.
+fn sweep_with<T: Send + Sync + 'static>(context: &Context, kept: &Arc<T>, sweep: fn(&T)) {
+    let kept = Arc::downgrade(kept);
     now_and_then(context, move || {
-        counts.upgrade()?.sweep();
+        sweep(&*kept.upgrade()?);
         Some(())
     });
 }

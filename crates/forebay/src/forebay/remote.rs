@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Anchor, Spaces, confirm, homes::Homes, sweep, sweep_counts};
+use super::{Anchor, CLOSING, Spaces, confirm, homes::Homes, sweep};
 use crate::{
     bus::Bus,
     cache::{
@@ -23,9 +23,6 @@ use crate::{
     tasks::Tasks,
     wake::Wake,
 };
-
-/// How long the farewell and the closing may take beyond the budget: nobody waits for anything any more.
-const CLOSING: Duration = Duration::from_millis(50);
 
 /// Everything in Redis, with a level of it in this process.
 pub(super) struct Remote {
@@ -83,7 +80,7 @@ impl Remote {
         let anchor = Arc::new(Anchor(tasks));
         let remote = context::Remote { redis: redis.clone(), keeps: anchor.clone() };
         let homes = Homes::redis(&context, &remote, bus.clone(), policies);
-        sweep_counts(&context, homes.limits.counts());
+        homes.sweep(&context);
         Self {
             homes,
             spaces: Spaces::default(),
@@ -133,8 +130,9 @@ impl Remote {
                 "Redis has not confirmed them: others may serve the old values until these end"
             );
         }
+        let freed = self.homes.locks.shut_down(CLOSING).await;
         clock.timeout(CLOSING, self.bus.leave()).await;
-        ended & drained & self.redis.close(CLOSING).await
+        ended & drained & freed & self.redis.close(CLOSING).await
     }
 }
 

@@ -1,23 +1,73 @@
-//! Where they are built: what all of one `Forebay` share.
+//! Where locks are built: what all of one `Forebay` share.
 
-use crate::context::{Context, Remote};
+use std::{sync::Arc, time::Duration};
 
-/// What all of a `Forebay` share; cheap to clone.
+use super::{
+    backend::Backend,
+    memory::{Locks, MemoryBackend},
+    queue::Queues,
+    redis::RedisBackend,
+};
+use crate::{
+    clock::Clock,
+    context::{Context, Remote},
+    dice::Dice,
+    key::Keys,
+    observe::Observe,
+    tasks::Tasks,
+    wake::Wake,
+};
+
+/// What all locks of a `Forebay` share; cheap to clone.
 #[derive(Debug, Clone)]
-#[expect(dead_code, reason = "nothing is built yet")]
-pub(crate) struct Home {
-    context: Context,
-    remote: Option<Remote>,
+pub(crate) struct Home(pub(super) Arc<Inner>);
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) backend: Arc<dyn Backend>,
+    pub(super) clock: Clock,
+    pub(super) dice: Dice,
+    pub(super) tasks: Tasks,
+    /// The tasks that free locks after the others have ended.
+    pub(super) releases: Tasks,
+    pub(super) observe: Arc<dyn Observe>,
+    pub(super) wake: Wake,
+    pub(super) queues: Queues,
+    /// The locks of the memory store.
+    here: Option<Arc<Locks>>,
 }
 
 impl Home {
     /// In this process alone.
     pub(crate) fn memory(context: Context) -> Self {
-        Self { context, remote: None }
+        let locks = Arc::new(Locks::new(context.clock.clone()));
+        let (keys, wake) = (Keys::new(context.app.clone()), context.wake.clone());
+        let backend = Arc::new(MemoryBackend { keys, locks: locks.clone(), wake });
+        let clock = context.clock.clone();
+        Self::new(context, clock, backend, Some(locks))
     }
 
-    /// In Redis.
+    /// In Redis, which lives in real time whatever clock the caches have.
     pub(crate) fn redis(context: Context, remote: Remote) -> Self {
-        Self { remote: Some(remote), ..Self::memory(context) }
+        let clock = remote.redis.clock().clone();
+        let backend = Arc::new(RedisBackend::new(Keys::new(context.app.clone()), remote));
+        Self::new(context, clock, backend, None)
+    }
+
+    fn new(context: Context, clock: Clock, backend: Arc<dyn Backend>, here: Option<Arc<Locks>>) -> Self {
+        let Context { dice, tasks, observe, wake, .. } = context;
+        let releases = tasks.apart();
+        let queues = Queues::default();
+        Self(Arc::new(Inner { backend, clock, dice, tasks, releases, observe, wake, queues, here }))
+    }
+
+    /// The locks to sweep, where this process keeps them.
+    pub(crate) fn here(&self) -> Option<&Arc<Locks>> {
+        self.0.here.as_ref()
+    }
+
+    /// Waits at most `budget` until what was held when the tasks were ended is free.
+    pub(crate) async fn shut_down(&self, budget: Duration) -> bool {
+        self.0.releases.shut_down(&self.0.clock, budget).await
     }
 }

@@ -31,7 +31,11 @@ use std::{fmt, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 pub(crate) use self::{
-    address::Address, reply::Reply, request::Request, script::Script, subscription::Signal,
+    address::Address,
+    reply::Reply,
+    request::{Confirm, Request},
+    script::Script,
+    subscription::Signal,
     takeback::Takeback,
 };
 use self::{
@@ -70,6 +74,8 @@ pub(crate) enum Road {
     Usual,
     /// The one for large values, whose transfer would hold up everybody else.
     Large,
+    /// The one for what waits at the server, where it would hold up everybody else.
+    Apart,
 }
 
 /// Who is to know how Redis is.
@@ -133,7 +139,7 @@ impl Redis {
     /// How long the calls of one read may take together.
     pub(crate) fn span(&self, road: Road) -> Duration {
         match road {
-            Road::Usual => self.0.tools.budget,
+            Road::Usual | Road::Apart => self.0.tools.budget,
             Road::Large => self.0.tools.budget.max(LARGE_BUDGET),
         }
     }

@@ -41,6 +41,8 @@ pub(super) struct Node {
     pub(super) usual: Lane,
     /// For large values, opened when the first one comes.
     pub(super) large: OnceLock<Arc<Lane>>,
+    /// For what waits at the server, likewise.
+    pub(super) apart: OnceLock<Arc<Lane>>,
     pub(super) breaker: Breaker,
     pub(super) answers: AtomicU64,
     in_flight: AtomicUsize,
@@ -63,6 +65,7 @@ impl Node {
             info,
             usual: Lane::default(),
             large: OnceLock::new(),
+            apart: OnceLock::new(),
             breaker: Breaker::default(),
             answers: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
@@ -185,7 +188,7 @@ impl Node {
         let lane = self.lane(road);
         let link = lane.link(None).await.ok_or(Trouble::NotSent)?;
         // Another server than the one that was introduced: what it may lack is not known yet.
-        if road == Road::Large && *self.run.lock() != Some(link.run.clone()) {
+        if road != Road::Usual && *self.run.lock() != Some(link.run.clone()) {
             return Err(Trouble::NotSent);
         }
         match request.send(&link.courier, role).await {
@@ -199,15 +202,17 @@ impl Node {
     }
 
     fn lane(self: &Arc<Self>, road: Road) -> &Lane {
-        match road {
-            Road::Usual => &self.usual,
-            Road::Large => self.large.get_or_init(|| {
-                let lane = Arc::new(Lane::default());
-                let kept = self.clone().keep(lane.clone());
-                self.tools.tasks.spawn(self.clone().until_stopped(kept));
-                lane
-            }),
-        }
+        let side = match road {
+            Road::Usual => return &self.usual,
+            Road::Large => &self.large,
+            Road::Apart => &self.apart,
+        };
+        side.get_or_init(|| {
+            let lane = Arc::new(Lane::default());
+            let kept = self.clone().keep(lane.clone());
+            self.tools.tasks.spawn(self.clone().until_stopped(kept));
+            lane
+        })
     }
 
     /// Lets nobody ask the node until it has been connected anew.

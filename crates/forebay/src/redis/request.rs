@@ -1,5 +1,7 @@
 //! What Redis is asked, as commands on the wire.
 
+use std::time::Duration;
+
 use redis::{Cmd, Value, cmd};
 
 use super::{
@@ -15,10 +17,19 @@ pub(crate) enum Request<'a> {
     Read(&'a str),
     /// What a script answers.
     Run { script: &'a Script, keys: &'a [String], arguments: &'a [&'a [u8]] },
+    /// What a script answers, then how many replicas have what it wrote.
+    Confirmed { script: &'a Script, keys: &'a [String], arguments: &'a [&'a [u8]], confirm: Confirm },
     /// How many heard a message, on this node.
     Publish { channel: &'a str, message: &'a [u8] },
     /// The next cursor and some keys of one node.
     Scan { cursor: u64, pattern: &'a str },
+}
+
+/// For how many replicas to wait, and for how long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Confirm {
+    pub(crate) replicas: u32,
+    pub(crate) within: Duration,
 }
 
 /// In what capacity a node is asked.
@@ -42,7 +53,7 @@ impl Request<'_> {
     pub(super) fn key(&self) -> Option<&str> {
         match self {
             Self::Read(key) => Some(key),
-            Self::Run { keys, .. } => keys.first().map(String::as_str),
+            Self::Run { keys, .. } | Self::Confirmed { keys, .. } => keys.first().map(String::as_str),
             Self::Publish { .. } | Self::Scan { .. } => None,
         }
     }
@@ -61,7 +72,7 @@ impl Request<'_> {
     }
 
     async fn send_as(&self, courier: &Courier, role: Role, form: Form) -> Result<Reply, Trouble> {
-        let mut commands = self.single(form).map_or_else(|| self.pair(), |command| vec![command]);
+        let mut commands = self.single(form).map_or_else(|| self.pair(form), |command| vec![command]);
         // It holds for the next command only.
         let every = if role == Role::Heir { 2 } else { 1 };
         if role == Role::Heir {
@@ -78,22 +89,8 @@ impl Request<'_> {
 
     fn single(&self, form: Form) -> Option<Cmd> {
         Some(match self {
-            Self::Read(_) => return None,
-            Self::Run { script, keys, arguments } => {
-                let (verb, name) = match form {
-                    Form::Hash => ("EVALSHA", script.hash.as_str()),
-                    Form::Text => ("EVAL", script.text),
-                };
-                let bytes =
-                    keys.iter().map(String::len).chain(arguments.iter().map(|argument| argument.len()));
-                let bytes = verb.len() + name.len() + 8 + bytes.sum::<usize>();
-                let mut command = Cmd::with_capacity(3 + keys.len() + arguments.len(), bytes);
-                command.arg(verb).arg(name).arg(keys.len()).arg(*keys);
-                for argument in *arguments {
-                    command.arg(*argument);
-                }
-                command
-            }
+            Self::Read(_) | Self::Confirmed { .. } => return None,
+            Self::Run { script, keys, arguments } => evaluate(script, keys, arguments, form),
             Self::Publish { channel, message } => cmd("PUBLISH").arg(channel).arg(message).take(),
             Self::Scan { cursor, pattern } => {
                 cmd("SCAN").arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(500).take()
@@ -101,13 +98,32 @@ impl Request<'_> {
         })
     }
 
-    /// The life before the value: what is set in between has a longer one than is then believed.
-    fn pair(&self) -> Vec<Cmd> {
+    fn pair(&self, form: Form) -> Vec<Cmd> {
         match self {
+            // The life before the value: what is set in between has a longer one than is then believed.
             Self::Read(key) => ["PTTL", "GET"].map(|name| cmd(name).arg(key).take()).into(),
+            Self::Confirmed { script, keys, arguments, confirm: Confirm { replicas, within } } => {
+                let within = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
+                vec![evaluate(script, keys, arguments, form), cmd("WAIT").arg(*replicas).arg(within).take()]
+            }
             _ => Vec::new(),
         }
     }
+}
+
+fn evaluate(script: &Script, keys: &[String], arguments: &[&[u8]], form: Form) -> Cmd {
+    let (verb, name) = match form {
+        Form::Hash => ("EVALSHA", script.hash.as_str()),
+        Form::Text => ("EVAL", script.text),
+    };
+    let bytes = keys.iter().map(String::len).chain(arguments.iter().map(|argument| argument.len()));
+    let bytes = verb.len() + name.len() + 8 + bytes.sum::<usize>();
+    let mut command = Cmd::with_capacity(3 + keys.len() + arguments.len(), bytes);
+    command.arg(verb).arg(name).arg(keys.len()).arg(keys);
+    for argument in arguments {
+        command.arg(*argument);
+    }
+    command
 }
 
 fn plain(value: Value) -> Result<Reply, Trouble> {

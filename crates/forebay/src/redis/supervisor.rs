@@ -17,7 +17,7 @@ const WATCH: Duration = Duration::from_millis(500);
 /// A node that does not answer the supervisor for so long is silent: a hole tells nothing by itself.
 const SILENT: Duration = Duration::from_millis(250);
 
-/// The same where an answer may wait behind a large value.
+/// The same where an answer may wait behind others.
 const PATIENT: Duration = Duration::from_secs(2);
 
 impl Node {
@@ -28,7 +28,8 @@ impl Node {
             () = self.stopped.cancelled() => {}
         }
         // Nothing else closes the connections.
-        for lane in self.large.get().map(Arc::as_ref).into_iter().chain([&self.usual]) {
+        let sides = [&self.large, &self.apart].into_iter().filter_map(|side| side.get());
+        for lane in sides.map(Arc::as_ref).chain([&self.usual]) {
             lane.set(State::Down("it is not asked any more".into()));
         }
     }
@@ -108,7 +109,7 @@ impl Node {
         *pause = (*pause * 2).min(LAST_PAUSE);
     }
 
-    /// Completes when a link for large values is lost, or does not answer behind what it carries.
+    /// Completes when a link of a side lane is lost, or does not answer behind what it carries.
     async fn until_silent(&self, link: &Link) {
         loop {
             tokio::select! {
@@ -122,7 +123,7 @@ impl Node {
         }
     }
 
-    /// Keeps the lane for large values connected; the usual one decides whether the node is in use.
+    /// Keeps a side lane connected; the usual one decides whether the node is in use.
     pub(super) async fn keep(self: Arc<Self>, lane: Arc<Lane>) {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -135,7 +136,9 @@ impl Node {
                     lane.set(State::Connecting);
                 }
                 Err(reason) => {
-                    self.tools.journal.warn(&self.name, &format!("for large values: {reason}"));
+                    self.tools
+                        .journal
+                        .warn(&self.name, &format!("on a connection beside the usual one: {reason}"));
                     lane.set(State::Down(reason.into()));
                     self.rest(&mut pause).await;
                 }

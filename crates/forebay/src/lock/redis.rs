@@ -1,0 +1,147 @@
+//! The store that processes share: one script per step.
+
+mod scripts;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt;
+
+use self::scripts::{ACQUIRE, RELEASE, RENEW};
+use super::{
+    backend::{Answer, Ask, Backend, Verdict},
+    options::Replicas,
+};
+use crate::{
+    context::Remote,
+    key::Keys,
+    redis::{Confirm, Reply, Request, Road, Script, Takeback, Unusable},
+    token::Token,
+};
+
+/// For how long the last fence of a lock is remembered that nobody takes.
+const FENCE: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The locks in Redis.
+#[derive(Debug)]
+pub(super) struct RedisBackend {
+    keys: Keys,
+    remote: Remote,
+    wakes: String,
+}
+
+impl RedisBackend {
+    pub(super) fn new(keys: Keys, remote: Remote) -> Self {
+        Self { wakes: keys.wake_channel(), keys, remote }
+    }
+
+    async fn acquire(&self, name: &str, ask: Ask) -> Result<Verdict, Unusable> {
+        let mut asked = Asked { backend: self, name, token: ask.token, may_be_granted: true };
+        let answer = self.ask(name, ask).await;
+        asked.may_be_granted = match &answer {
+            Ok(verdict) => matches!(verdict, Verdict::Unconfirmed(_)),
+            Err(unusable) => *unusable == Unusable::Unanswered,
+        };
+        answer
+    }
+
+    async fn ask(&self, name: &str, ask: Ask) -> Result<Verdict, Unusable> {
+        let keys = [self.keys.lock(name), self.keys.fence(name)];
+        let (token, life, kept) = (ask.token.to_string(), millis(ask.life), millis(FENCE));
+        let waits: &[u8] = if ask.waits { b"1" } else { b"0" };
+        let arguments = [token.as_bytes(), life.as_bytes(), kept.as_bytes(), waits];
+        let Some(Replicas { count, within }) = ask.replicas else {
+            return verdict(self.run(&ACQUIRE, &keys, &arguments).await?);
+        };
+        let redis = &self.remote.redis;
+        let request = Request::Confirmed {
+            script: &ACQUIRE,
+            keys: &keys,
+            arguments: &arguments,
+            confirm: Confirm { replicas: count, within },
+        };
+        let until = redis.budget(Road::Apart).after(within);
+        let mut parts = redis.call(request, Road::Apart, until).await?.into_list().into_iter();
+        let verdict = verdict(parts.next().unwrap_or(Reply::Nothing))?;
+        let confirmed = parts.next().and_then(|count| count.number()).unwrap_or(0);
+        let confirmed = u32::try_from(confirmed).unwrap_or(0);
+        let lacks = matches!(verdict, Verdict::Granted { .. }) && confirmed < count;
+        Ok(if lacks { Verdict::Unconfirmed(confirmed) } else { verdict })
+    }
+
+    async fn release(&self, name: &str, token: Token) -> Result<bool, Unusable> {
+        let mut asked = Asked { backend: self, name, token, may_be_granted: true };
+        let spelt = token.to_string();
+        let keys = [self.keys.lock(name)];
+        let released = self.run(&RELEASE, &keys, &[spelt.as_bytes(), self.wakes.as_bytes()]).await;
+        asked.may_be_granted = released.is_err();
+        Ok(released?.number() == Some(1))
+    }
+
+    async fn renew(&self, name: &str, token: Token, life: Duration) -> Result<bool, Unusable> {
+        let (token, life) = (token.to_string(), millis(life));
+        let keys = [self.keys.lock(name)];
+        Ok(self.run(&RENEW, &keys, &[token.as_bytes(), life.as_bytes()]).await?.number() == Some(1))
+    }
+
+    async fn run(&self, script: &Script, keys: &[String], arguments: &[&[u8]]) -> Result<Reply, Unusable> {
+        let redis = &self.remote.redis;
+        redis.call(Request::Run { script, keys, arguments }, Road::Usual, redis.budget(Road::Usual)).await
+    }
+}
+
+/// A question whose answer nobody may get.
+struct Asked<'a> {
+    backend: &'a RedisBackend,
+    name: &'a str,
+    token: Token,
+    may_be_granted: bool,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if self.may_be_granted {
+            let RedisBackend { keys, remote, wakes } = self.backend;
+            let arguments = vec![self.token.to_string().into(), Bytes::from(wakes.clone())];
+            let keys = vec![keys.lock(self.name)];
+            Takeback { redis: remote.redis.clone(), script: &RELEASE, keys, arguments }.begin();
+        }
+    }
+}
+
+fn verdict(answer: Reply) -> Result<Verdict, Unusable> {
+    let mut parts = answer.into_list().into_iter();
+    match (parts.next().and_then(|kind| kind.number()), parts.next()) {
+        (Some(1), Some(fence)) => {
+            let fence = fence.text().and_then(|digits| digits.parse().ok()).ok_or(Unusable::Unanswered)?;
+            Ok(Verdict::Granted { fence })
+        }
+        (Some(0), Some(left)) => {
+            let left = left.number().and_then(|left| u64::try_from(left).ok()).unwrap_or(0);
+            Ok(Verdict::Busy(Duration::from_millis(left)))
+        }
+        _ => Err(Unusable::Unanswered),
+    }
+}
+
+fn millis(span: Duration) -> String {
+    span.as_millis().to_string()
+}
+
+impl Backend for RedisBackend {
+    fn acquire<'a>(&'a self, name: &'a str, ask: Ask) -> Answer<'a, Verdict> {
+        self.acquire(name, ask).boxed()
+    }
+
+    fn renew<'a>(&'a self, name: &'a str, token: Token, life: Duration) -> Answer<'a, bool> {
+        self.renew(name, token, life).boxed()
+    }
+
+    fn release<'a>(&'a self, name: &'a str, token: Token) -> Answer<'a, bool> {
+        self.release(name, token).boxed()
+    }
+
+    fn wake_name(&self, name: &str) -> String {
+        self.keys.lock(name)
+    }
+}

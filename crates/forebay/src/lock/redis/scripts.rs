@@ -1,0 +1,15 @@
+//! The scripts, each from the file of its name.
+
+use std::sync::LazyLock;
+
+use crate::redis::Script;
+
+macro_rules! script {
+    ($file:literal) => {
+        LazyLock::new(|| Script::new(include_str!($file)))
+    };
+}
+
+pub(super) static ACQUIRE: LazyLock<Script> = script!("acquire.lua");
+pub(super) static RENEW: LazyLock<Script> = script!("renew.lua");
+pub(super) static RELEASE: LazyLock<Script> = script!("release.lua");
