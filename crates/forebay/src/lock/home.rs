@@ -43,19 +43,17 @@ impl Home {
         let locks = Arc::new(Locks::new(context.clock.clone()));
         let (keys, wake) = (Keys::new(context.app.clone()), context.wake.clone());
         let backend = Arc::new(MemoryBackend { keys, locks: locks.clone(), wake });
-        let clock = context.clock.clone();
-        Self::new(context, clock, backend, Some(locks))
+        Self::new(context, backend, Some(locks))
     }
 
-    /// In Redis, which lives in real time whatever clock the caches have.
+    /// In Redis.
     pub(crate) fn redis(context: Context, remote: Remote) -> Self {
-        let clock = remote.redis.clock().clone();
         let backend = Arc::new(RedisBackend::new(Keys::new(context.app.clone()), remote));
-        Self::new(context, clock, backend, None)
+        Self::new(context, backend, None)
     }
 
-    fn new(context: Context, clock: Clock, backend: Arc<dyn Backend>, here: Option<Arc<Locks>>) -> Self {
-        let Context { dice, tasks, observe, wake, .. } = context;
+    fn new(context: Context, backend: Arc<dyn Backend>, here: Option<Arc<Locks>>) -> Self {
+        let Context { clock, dice, tasks, observe, wake, .. } = context;
         let releases = tasks.apart();
         let queues = Queues::default();
         Self(Arc::new(Inner { backend, clock, dice, tasks, releases, observe, wake, queues, here }))

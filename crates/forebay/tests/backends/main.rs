@@ -7,6 +7,7 @@ mod clocked;
 mod cluster;
 mod memory;
 mod notes;
+mod polls;
 mod redis;
 mod rig;
 mod scripts;

@@ -11,6 +11,7 @@ pub(crate) mod leases;
 pub(crate) mod limiter;
 pub(crate) mod limits;
 pub(crate) mod lives;
+pub(crate) mod lock;
 pub(crate) mod lost;
 pub(crate) mod permits;
 pub(crate) mod recursion;
