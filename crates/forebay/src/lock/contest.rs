@@ -21,7 +21,7 @@ use crate::{
 /// How often the store is asked at most, other than upon a wake.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// How long a wake is waited for: it is a hint that may be lost.
+/// How long a wake is waited for where wakes are heard: each is a hint that may be lost.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One caller who wants one lock.
@@ -84,7 +84,8 @@ impl<'a> Contest<'a> {
             if now >= self.until {
                 return Err(busy(left));
             }
-            let pause = left.clamp(PAUSE, PATIENCE).min(self.until.since(now));
+            let patience = if wake.hears() { PATIENCE } else { PAUSE };
+            let pause = left.clamp(PAUSE, patience).min(self.until.since(now));
             tokio::select! {
                 biased;
                 () = listener.woken() => {}

@@ -142,7 +142,10 @@ impl Lock {
         done.ok_or(LockError::Lost)
     }
 
-    /// Takes the lock, and waits for it where somebody else holds it: in the order of coming within one process.
+    /// Takes the lock, and waits for it where somebody else holds it: in the order of coming within one process. Of several
+    /// processes the one that asks first when it is free has it.
+    ///
+    /// Whoever stops waiting does not hold the lock.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::{Redis, Request, Road, Script};
 
 /// Beyond so many at a time, what was granted is left to end by itself.
-const MOST: usize = 1024;
+const MOST: usize = 10_000;
 
 /// The pause between attempts.
 const PAUSE: Duration = Duration::from_millis(250);

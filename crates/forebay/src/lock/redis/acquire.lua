@@ -21,10 +21,11 @@ if held then
         redis.call('PEXPIRE', lock, life)
         return { 1, own }
     end
-    if waits and type(held) == 'string' and held:sub(-2) ~= ' w' then
+    local left = redis.call('PTTL', lock)
+    if waits and left > 0 and type(held) == 'string' and held:sub(-2) ~= ' w' then
         redis.call('SET', lock, held .. ' w', 'KEEPTTL')
     end
-    return { 0, redis.call('PTTL', lock) }
+    return { 0, left }
 end
 
 local time = redis.call('TIME')

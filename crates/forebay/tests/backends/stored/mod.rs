@@ -1,7 +1,8 @@
-//! What limiters keep in a server, and the server's time by which they do.
+//! What limiters and locks keep in a server, and the server's time by which they do.
 
 pub(crate) mod clocks;
 pub(crate) mod keys;
+pub(crate) mod locks;
 
 use std::time::Duration;
 
@@ -28,6 +29,11 @@ impl<S: Clocks> ClockedRig<S> {
     fn call(&self, command: Command<'_>) -> String {
         let mut answers = self.0.servers.nodes().iter().map(|node| node.call(command));
         answers.find(|answer| !answer.starts_with("-MOVED")).expect("some node has every key")
+    }
+
+    /// The key of the lock that the cases use.
+    fn lock_key(&self, kind: &str) -> String {
+        format!("{kind}:{}:{{plan:42}}", self.0.app)
     }
 
     fn key(&self, limiter: &Limiter, subject: &Subject) -> String {
@@ -79,6 +85,13 @@ macro_rules! stamp_stored {
                     a_key_that_was_made_to_stay_ends_again,
                     an_unlimited_tier_asks_nothing,
                     the_snippet_that_everybody_copies_takes_for_refusals_too,
+                }
+                locks: {
+                    a_lock_is_its_token_and_fence_and_ends,
+                    a_fence_is_the_servers_time_in_microseconds_or_above,
+                    only_a_lock_that_is_waited_for_is_announced,
+                    what_is_no_lock_keeps_everybody_out_and_stays,
+                    a_spoilt_fence_is_written_anew,
                 }
                 clocks: {
                     clocks_of_processes_that_are_apart_change_nothing,
