@@ -12,6 +12,7 @@
 //! | 5 | [`cache`] | two levels, one load per miss |
 //! | 4 | [`limiter`] | tiers of windows, decided in one step |
 //! | 4 | [`lock`] | one at a time, and told when that is over |
+//! | 4 | [`once`] | claims, and work that runs once however often it is asked for |
 //! | 3 | `bus` | what processes tell each other |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
 //! | 1 | `redis`, `expiring` | the one handle to Redis; the map with deadlines under every memory backend |
@@ -35,7 +36,7 @@ pub mod key;
 pub mod limiter;
 pub mod lock;
 pub mod observe;
-mod once;
+pub mod once;
 mod redis;
 pub mod status;
 mod subject;

@@ -72,6 +72,48 @@ pub enum Event<'a> {
         /// The name of the policy.
         policy: &'a str,
     },
+    /// Somebody asked to run what is to run once.
+    Begun {
+        /// What the caller was told.
+        outcome: BeginOutcome,
+    },
+    /// What ran once was offered to the store.
+    Completed {
+        /// What became of it.
+        outcome: CompleteOutcome,
+    },
+}
+
+/// How it stood with what is to run once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeginOutcome {
+    /// The caller runs it.
+    Run,
+    /// Somebody else runs it.
+    Running,
+    /// It was done before.
+    Done,
+    /// The name was used for something else.
+    Mismatch,
+    /// Nobody knows whether it was done.
+    Indeterminate,
+    /// What is stored cannot be read, which counts as indeterminate.
+    Unreadable,
+    /// The store cannot be asked.
+    Unavailable,
+}
+
+/// What became of the end of something that runs once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompleteOutcome {
+    /// It is stored.
+    Stored,
+    /// It is stored that it was done; what it brought is too large.
+    WithoutRecord,
+    /// It was refused: somebody else has run since.
+    Lost,
+    /// The store has not answered for ten minutes, or too much waits for it.
+    Unconfirmed,
 }
 
 /// What a limiter has said to a call.

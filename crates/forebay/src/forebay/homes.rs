@@ -14,7 +14,6 @@ use crate::{
 pub(super) struct Homes {
     pub(super) limits: limiter::Home,
     pub(super) locks: lock::Home,
-    #[expect(dead_code, reason = "nothing is built yet")]
     pub(super) once: once::Home,
     #[expect(dead_code, reason = "nothing is built yet")]
     pub(super) unique: unique::Home,
@@ -39,6 +38,9 @@ impl Homes {
         sweep_with(context, self.limits.counts(), limiter::Counts::sweep);
         if let Some(locks) = self.locks.here() {
             sweep_with(context, locks, lock::Locks::sweep);
+        }
+        if let Some(once) = self.once.here() {
+            sweep_with(context, once, once::MemoryBackend::sweep);
         }
     }
 

@@ -19,9 +19,11 @@ use crate::{
     key::Name,
     limiter::{self, Tiers},
     lock::Lock,
+    once,
     status::Status,
     sync::Mutex,
     tasks::Tasks,
+    token::Token,
 };
 
 /// How often what is past its deadline is removed. It is out of use from the deadline on.
@@ -119,6 +121,57 @@ impl Forebay {
     /// Names a lock, by any text.
     pub fn lock(&self, name: &str) -> Lock {
         Lock::new(self.homes().locks.clone(), name)
+    }
+
+    /// Claims `name` (any text) for `ttl`, unless somebody has: for cooldowns, one alert of many, one-time challenges.
+    ///
+    /// # Errors
+    ///
+    /// A life below 1 ms or beyond 3,650 days, or the store cannot be asked. A claim that it carries out late is taken
+    /// back, so that nobody is kept out by it.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::time::Duration;
+    /// use forebay::{Forebay, once::Claim};
+    ///
+    /// let forebay = Forebay::builder("shop").memory().build().await?;
+    /// let minute = Duration::from_secs(60);
+    /// assert!(forebay.claim("sign-up code:a@example.org", minute).await?.is_claimed());
+    /// let again = forebay.claim("sign-up code:a@example.org", minute).await?;
+    /// assert!(matches!(again, Claim::Taken { retry_after } if retry_after <= minute));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn claim(&self, name: &str, ttl: Duration) -> Result<once::Claim, Error> {
+        self.homes().once.claim(name, ttl, None).await
+    }
+
+    /// As [`Forebay::claim`], under a token of the caller's: who asks again under it, after an answer that was lost,
+    /// has claimed the name still. Its life is that of the first time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Forebay::claim`], but nothing is taken back: ask again, or [`Forebay::unclaim`].
+    pub async fn claim_as(&self, name: &str, ttl: Duration, token: Token) -> Result<once::Claim, Error> {
+        self.homes().once.claim(name, ttl, Some(token)).await
+    }
+
+    /// Frees a claimed `name` before its time, and returns whether it was claimed under `token`.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be asked.
+    pub async fn unclaim(&self, name: &str, token: Token) -> Result<bool, Error> {
+        self.homes().once.unclaim(name, token).await
+    }
+
+    /// Begins what has work run once, however often it is asked for.
+    pub fn idempotency(&self) -> once::Builder {
+        self.homes().once.idempotency()
     }
 
     /// How much of the process-memory budget is used, in bytes.

@@ -1,23 +1,79 @@
-//! Where they are built: what all of one `Forebay` share.
+//! Where claims are made and executions are built: what all of one `Forebay` share.
 
-use crate::context::{Context, Remote};
+use std::{
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
+
+use super::{
+    backend::{Backend, Known, Under},
+    builder::Builder,
+    claim::{self, Claim},
+    memory::MemoryBackend,
+    redis::RedisBackend,
+    unavailable,
+};
+use crate::{
+    context::{Context, Remote},
+    error::Error,
+    key::{Keys, encode},
+    token::Token,
+};
 
 /// What all of a `Forebay` share; cheap to clone.
 #[derive(Debug, Clone)]
-#[expect(dead_code, reason = "nothing is built yet")]
 pub(crate) struct Home {
-    context: Context,
-    remote: Option<Remote>,
+    pub(super) context: Context,
+    pub(super) backend: Arc<dyn Backend>,
+    /// How many bytes of records wait for Redis.
+    pub(super) waiting: Arc<AtomicUsize>,
+    /// What there is of the memory store.
+    here: Option<Arc<MemoryBackend>>,
 }
 
 impl Home {
     /// In this process alone.
     pub(crate) fn memory(context: Context) -> Self {
-        Self { context, remote: None }
+        let here = Arc::new(MemoryBackend::new(context.clock.clone()));
+        Self { context, backend: here.clone(), waiting: Arc::default(), here: Some(here) }
     }
 
     /// In Redis.
     pub(crate) fn redis(context: Context, remote: Remote) -> Self {
-        Self { remote: Some(remote), ..Self::memory(context) }
+        let backend = Arc::new(RedisBackend::new(Keys::new(context.app.clone()), remote));
+        Self { context, backend, waiting: Arc::default(), here: None }
+    }
+
+    /// What is kept in this process alone.
+    pub(crate) fn here(&self) -> Option<&Arc<MemoryBackend>> {
+        self.here.as_ref()
+    }
+
+    pub(crate) fn idempotency(&self) -> Builder {
+        Builder::new(self.clone())
+    }
+
+    /// Claims a name under a token of the caller's, or one that is made for it.
+    pub(crate) async fn claim(
+        &self,
+        name: &str,
+        ttl: Duration,
+        token: Option<Token>,
+    ) -> Result<Claim, Error> {
+        claim::check(ttl)?;
+        let under = match token {
+            Some(token) => Under { token, known: Known::ToCaller },
+            None => Under { token: Token::roll(&self.context.dice), known: Known::ToNobody },
+        };
+        let taken = self.backend.claim(&encode(name), under, ttl).await.map_err(unavailable)?;
+        Ok(match taken {
+            None => Claim::Claimed(under.token),
+            Some(left) => Claim::Taken { retry_after: left.max(Duration::from_millis(1)) },
+        })
+    }
+
+    /// Frees a name.
+    pub(crate) async fn unclaim(&self, name: &str, token: Token) -> Result<bool, Error> {
+        self.backend.unclaim(&encode(name), token).await.map_err(unavailable)
     }
 }

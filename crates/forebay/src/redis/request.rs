@@ -15,6 +15,9 @@ use super::{
 pub(crate) enum Request<'a> {
     /// The remaining life of a key in ms, then its value.
     Read(&'a str),
+    /// Whether a key could be set to a token for `life` ms, its remaining life in ms and, if the token is to be
+    /// recognised, its value.
+    Claim { key: &'a str, token: &'a str, life: u64, recognise: bool },
     /// What a script answers.
     Run { script: &'a Script, keys: &'a [String], arguments: &'a [&'a [u8]] },
     /// What a script answers, then how many replicas have what it wrote.
@@ -52,7 +55,7 @@ impl Request<'_> {
     /// The key that says which node to ask; any will do without.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
-            Self::Read(key) => Some(key),
+            Self::Read(key) | Self::Claim { key, .. } => Some(key),
             Self::Run { keys, .. } | Self::Confirmed { keys, .. } => keys.first().map(String::as_str),
             Self::Publish { .. } | Self::Scan { .. } => None,
         }
@@ -60,7 +63,7 @@ impl Request<'_> {
 
     /// Whether asking twice is as good as asking once.
     pub(super) fn is_idempotent(&self) -> bool {
-        matches!(self, Self::Read(_) | Self::Scan { .. })
+        matches!(self, Self::Read(_) | Self::Scan { .. } | Self::Claim { recognise: true, .. })
     }
 
     /// Asks through `courier`; a script that the server does not know is sent in full.
@@ -72,24 +75,29 @@ impl Request<'_> {
     }
 
     async fn send_as(&self, courier: &Courier, role: Role, form: Form) -> Result<Reply, Trouble> {
-        let mut commands = self.single(form).map_or_else(|| self.pair(form), |command| vec![command]);
+        let mut commands = self.single(form).map_or_else(|| self.several(form), |command| vec![command]);
+        let is_single = commands.len() == 1;
         // It holds for the next command only.
         let every = if role == Role::Heir { 2 } else { 1 };
         if role == Role::Heir {
             commands = commands.into_iter().flat_map(|command| [cmd("ASKING"), command]).collect();
         }
         let answers = courier.ask(commands).await?;
-        let mut answers: Vec<Value> = answers.into_iter().skip(every - 1).step_by(every).collect();
-        match (answers.pop(), answers.pop()) {
-            (Some(only), None) => plain(only),
-            (Some(second), Some(first)) => Ok(Reply::List(vec![plain(first)?, tolerant(second)?])),
-            (None, _) => Ok(Reply::Nothing),
+        let mut answers = answers.into_iter().skip(every - 1).step_by(every);
+        let first = answers.next().map_or(Ok(Reply::Nothing), plain)?;
+        if is_single {
+            return Ok(first);
         }
+        let mut list = vec![first];
+        for answer in answers {
+            list.push(self.further(&list[0], answer)?);
+        }
+        Ok(Reply::List(list))
     }
 
     fn single(&self, form: Form) -> Option<Cmd> {
         Some(match self {
-            Self::Read(_) | Self::Confirmed { .. } => return None,
+            Self::Read(_) | Self::Claim { .. } | Self::Confirmed { .. } => return None,
             Self::Run { script, keys, arguments } => evaluate(script, keys, arguments, form),
             Self::Publish { channel, message } => cmd("PUBLISH").arg(channel).arg(message).take(),
             Self::Scan { cursor, pattern } => {
@@ -98,15 +106,30 @@ impl Request<'_> {
         })
     }
 
-    fn pair(&self, form: Form) -> Vec<Cmd> {
+    fn several(&self, form: Form) -> Vec<Cmd> {
+        let look = |name, key| cmd(name).arg(key).take();
         match self {
             // The life before the value: what is set in between has a longer one than is then believed.
-            Self::Read(key) => ["PTTL", "GET"].map(|name| cmd(name).arg(key).take()).into(),
+            Self::Read(key) => vec![look("PTTL", key), look("GET", key)],
+            Self::Claim { key, token, life, recognise } => {
+                let set = cmd("SET").arg(key).arg(token).arg("NX").arg("PX").arg(life).take();
+                let mut commands = vec![set, look("PTTL", key)];
+                commands.extend(recognise.then(|| look("GET", key)));
+                commands
+            }
             Self::Confirmed { script, keys, arguments, confirm: Confirm { replicas, within } } => {
                 let within = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
                 vec![evaluate(script, keys, arguments, form), cmd("WAIT").arg(*replicas).arg(within).take()]
             }
             _ => Vec::new(),
+        }
+    }
+
+    /// What a later command says. Whoever has claimed the key has, though it be moved before the next command.
+    fn further(&self, first: &Reply, answer: Value) -> Result<Reply, Trouble> {
+        match self {
+            Self::Claim { .. } if *first != Reply::Nothing => Ok(answer.into()),
+            _ => tolerant(answer),
         }
     }
 }

@@ -1,0 +1,69 @@
+//! Keeps the lease of an execution, and says when it could not.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+
+use super::{backend::Step, inner::Inner};
+use crate::{clock::Moment, redis::Unusable, token::Token};
+
+/// Renews a lease until it is dropped, or until somebody else runs.
+#[derive(Debug)]
+pub(super) struct Heartbeat {
+    #[expect(dead_code, reason = "held for its drop")]
+    task: AbortOnDropHandle<()>,
+    lost: CancellationToken,
+}
+
+impl Heartbeat {
+    /// Renews a lease of this life that was asked for at `sent`.
+    pub(super) fn start(inner: &Arc<Inner>, name: &str, token: Token, sent: Moment, life: Duration) -> Self {
+        let lost = CancellationToken::new();
+        let beats = Beats { inner: inner.clone(), name: name.into(), token, lost: lost.clone() };
+        let task = inner.home.context.tasks.spawn_owned(beats.run(sent.after(trusted(life))));
+        Self { task, lost }
+    }
+
+    /// Cancelled once somebody else may run.
+    pub(super) fn lost(&self) -> &CancellationToken {
+        &self.lost
+    }
+}
+
+struct Beats {
+    inner: Arc<Inner>,
+    name: Box<str>,
+    token: Token,
+    lost: CancellationToken,
+}
+
+impl Beats {
+    async fn run(self, mut ends: Moment) {
+        let clock = &self.inner.home.context.clock;
+        let mut pause = self.inner.lease / 3;
+        loop {
+            tokio::select! {
+                biased;
+                () = clock.sleep(ends.since(clock.now())), if !self.lost.is_cancelled() => self.lost.cancel(),
+                (sent, renewed) = self.renew(pause) => match renewed {
+                    Ok(Some(life)) => (ends, pause) = (sent.after(trusted(life)), self.inner.lease / 3),
+                    Ok(None) => break self.lost.cancel(),
+                    // Also after the end: as long as nobody else runs, the name is still held.
+                    Err(_) => pause = self.inner.lease / 10,
+                },
+            }
+        }
+    }
+
+    async fn renew(&self, pause: Duration) -> (Moment, Result<Option<Duration>, Unusable>) {
+        let clock = &self.inner.home.context.clock;
+        clock.sleep(pause).await;
+        let sent = clock.now();
+        (sent, self.inner.step(&self.name, self.token, Step::Renew(self.inner.lease)).await)
+    }
+}
+
+/// For how much of its life a lease is trusted: clocks differ, and the last answer may be late.
+fn trusted(life: Duration) -> Duration {
+    life.saturating_sub(life / 100 + Duration::from_millis(50))
+}

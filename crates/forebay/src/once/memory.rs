@@ -1,0 +1,162 @@
+//! The store of one process: the same steps as the scripts', on a clock that never steps back.
+
+use std::time::Duration;
+
+use futures::FutureExt;
+
+use super::{
+    backend::{Answer, Backend, Begin, Complete, Found, Print, Step, Under},
+    record::Record,
+};
+use crate::{
+    clock::{Clock, Moment},
+    expiring::{Expiring, Next},
+    token::Token,
+};
+
+/// The claims and executions of a `Forebay`, by their names.
+#[derive(Debug)]
+pub(crate) struct MemoryBackend {
+    claims: Expiring<Token>,
+    executions: Expiring<State>,
+    clock: Clock,
+}
+
+/// How it stands with one name.
+#[derive(Debug)]
+struct State {
+    print: Print,
+    owner: Token,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Running {
+        ends: Moment,
+        /// Whether somebody ran before of whom nobody knows the end.
+        again: bool,
+    },
+    Done(Record),
+}
+
+impl MemoryBackend {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { claims: Expiring::new(clock.clone()), executions: Expiring::new(clock.clone()), clock }
+    }
+
+    pub(crate) fn sweep(&self) {
+        self.claims.sweep();
+        self.executions.sweep();
+    }
+
+    fn claim(&self, name: &str, under: Under, life: Duration) -> Option<Duration> {
+        self.claims.step(name, |held| match held {
+            None => (Next::Set(under.token, life), None),
+            Some((owner, _)) if *owner == under.token => (Next::Keep, None),
+            Some((_, left)) => (Next::Keep, Some(left)),
+        })
+    }
+
+    fn unclaim(&self, name: &str, token: Token) -> bool {
+        self.claims.step(name, |held| match held {
+            Some((owner, _)) if *owner == token => (Next::Clear, true),
+            _ => (Next::Keep, false),
+        })
+    }
+
+    fn begin(&self, name: &str, begin: Begin) -> Found {
+        self.executions.step(name, |held| match held {
+            None => {
+                let stage = Stage::Running { ends: self.clock.now().after(begin.lease), again: false };
+                let state = State { print: begin.print, owner: begin.under.token, stage };
+                (Next::Set(state, begin.keep), Found::Run(begin.lease.min(begin.keep)))
+            }
+            Some((state, left)) => (Next::Keep, state.begin(begin, self.clock.now(), left)),
+        })
+    }
+
+    fn step(&self, name: &str, token: Token, step: Step<'_>) -> Option<Duration> {
+        self.executions.step(name, |held| match (held, step) {
+            (Some((state, left)), step) if state.owner == token => match step {
+                Step::Renew(life) => (Next::Keep, state.renew(life, self.clock.now(), left)),
+                Step::Complete(Complete { record, .. }) => (Next::Keep, state.complete(record)),
+                Step::GiveUp => state.give_up(),
+            },
+            (None, Step::Complete(Complete { record, life, print: Some(print) })) => {
+                let state = State { print, owner: token, stage: Stage::Done(record.clone()) };
+                (Next::Set(state, life), Some(Duration::ZERO))
+            }
+            _ => (Next::Keep, None),
+        })
+    }
+}
+
+impl State {
+    fn begin(&mut self, begin: Begin, now: Moment, left: Duration) -> Found {
+        if self.print != begin.print {
+            return Found::Mismatch;
+        }
+        let Stage::Running { ends, again } = &mut self.stage else { return self.done() };
+        let is_owner = self.owner == begin.under.token;
+        if !is_owner && now < *ends {
+            return Found::Running(ends.since(now).min(left));
+        }
+        if !is_owner && !begin.again {
+            return Found::Indeterminate;
+        }
+        *again |= !is_owner;
+        *ends = now.after(begin.lease);
+        self.owner = begin.under.token;
+        Found::Run(begin.lease.min(left))
+    }
+
+    fn done(&self) -> Found {
+        match &self.stage {
+            Stage::Done(record) => Found::Done(record.clone()),
+            Stage::Running { .. } => Found::Indeterminate,
+        }
+    }
+
+    fn renew(&mut self, life: Duration, now: Moment, left: Duration) -> Option<Duration> {
+        let Stage::Running { ends, .. } = &mut self.stage else { return None };
+        *ends = now.after(life);
+        Some(life.min(left))
+    }
+
+    fn complete(&mut self, record: &Record) -> Option<Duration> {
+        if matches!(self.stage, Stage::Running { .. }) {
+            self.stage = Stage::Done(record.clone());
+        }
+        Some(Duration::ZERO)
+    }
+
+    fn give_up(&mut self) -> (Next<Self>, Option<Duration>) {
+        match &mut self.stage {
+            Stage::Running { again: false, .. } => (Next::Clear, Some(Duration::ZERO)),
+            Stage::Running { ends, .. } => {
+                *ends = Moment::default();
+                (Next::Keep, Some(Duration::ZERO))
+            }
+            Stage::Done(_) => (Next::Keep, None),
+        }
+    }
+}
+
+impl Backend for MemoryBackend {
+    fn claim<'a>(&'a self, name: &'a str, under: Under, life: Duration) -> Answer<'a, Option<Duration>> {
+        async move { Ok(self.claim(name, under, life)) }.boxed()
+    }
+
+    fn unclaim<'a>(&'a self, name: &'a str, token: Token) -> Answer<'a, bool> {
+        async move { Ok(self.unclaim(name, token)) }.boxed()
+    }
+
+    fn begin<'a>(&'a self, name: &'a str, begin: Begin) -> Answer<'a, Found> {
+        async move { Ok(self.begin(name, begin)) }.boxed()
+    }
+
+    fn step<'a>(&'a self, name: &'a str, token: Token, step: Step<'a>) -> Answer<'a, Option<Duration>> {
+        async move { Ok(self.step(name, token, step)) }.boxed()
+    }
+}

@@ -1,0 +1,201 @@
+//! The store that processes share: a claim is one pipeline, what is done to a record one script.
+
+mod scripts;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt;
+
+use self::scripts::{BEGIN, COMPLETE, GIVE_UP, RENEW, UNCLAIM};
+use super::{
+    backend::{Answer, Backend, Begin, Complete, Found, Known, Step, Under},
+    record::Record,
+};
+use crate::{
+    context::Remote,
+    key::Keys,
+    redis::{Redis, Reply, Request, Road, Script, Takeback, Unusable},
+    token::Token,
+};
+
+/// What is larger takes a connection of its own.
+const LARGE: usize = 64 << 10;
+
+/// Claims and executions in Redis.
+#[derive(Debug)]
+pub(crate) struct RedisBackend {
+    keys: Keys,
+    remote: Remote,
+}
+
+impl RedisBackend {
+    pub(crate) fn new(keys: Keys, remote: Remote) -> Self {
+        Self { keys, remote }
+    }
+
+    async fn claim(&self, name: &str, under: Under, life: Duration) -> Result<Option<Duration>, Unusable> {
+        let (key, token, redis) = (self.keys.claim(name), under.token.to_string(), &self.remote.redis);
+        let mut late = Late::new(redis, &UNCLAIM, &key, &token, under.known);
+        let recognise = under.known == Known::ToCaller;
+        let request = Request::Claim { key: &key, token: &token, life: millis(life), recognise };
+        let reply = redis.call(request, Road::Usual, redis.budget(Road::Usual)).await;
+        late.answered(&reply);
+        let mut parts = reply?.into_list().into_iter();
+        let (set, left, owner) = (parts.next(), parts.next(), parts.next());
+        let is_ours = owner.is_some_and(|owner| owner.text() == Some(&token));
+        if is_ours || matches!(set, Some(Reply::Bytes(_))) {
+            return Ok(None);
+        }
+        Ok(Some(match left.and_then(|left| left.number()) {
+            // It ended between the two questions.
+            Some(0 | -2) | None => Duration::from_millis(1),
+            Some(left) => u64::try_from(left).map_or(life, Duration::from_millis),
+        }))
+    }
+
+    async fn begin(&self, name: &str, begin: Begin) -> Result<Found, Unusable> {
+        let (key, token) = (self.keys.idempotency(name), begin.under.token.to_string());
+        let mut late = Late::new(&self.remote.redis, &GIVE_UP, &key, &token, begin.under.known);
+        let mut reply = self.ask(&key, &token, begin, Road::Usual).await;
+        if reply.as_ref().is_ok_and(|reply| kind(reply) == Some("large")) {
+            reply = self.ask(&key, &token, begin, Road::Large).await;
+        }
+        // An answer that cannot be read is as good as none.
+        let found = reply.and_then(|reply| found(reply).ok_or(Unusable::Unanswered));
+        late.answered(&found);
+        found
+    }
+
+    async fn ask(&self, key: &str, token: &str, begin: Begin, road: Road) -> Result<Reply, Unusable> {
+        let Begin { print, lease, keep, again, .. } = begin;
+        let (print, lease, keep) = (print.to_string(), millis(lease).to_string(), millis(keep).to_string());
+        let most = if road == Road::Large { usize::MAX >> 12 } else { LARGE }.to_string();
+        let again = if again { "1" } else { "0" };
+        self.run(&BEGIN, key, &[token, &print, &lease, &keep, again, &most].map(str::as_bytes), road).await
+    }
+
+    async fn step(&self, name: &str, token: Token, step: Step<'_>) -> Result<Option<Duration>, Unusable> {
+        let (key, token) = (self.keys.idempotency(name), token.to_string());
+        let answer = match step {
+            Step::Renew(life) => {
+                let life = millis(life).to_string();
+                self.run(&RENEW, &key, &[token.as_bytes(), life.as_bytes()], Road::Usual).await
+            }
+            Step::Complete(complete) => self.complete(&key, &token, complete).await,
+            Step::GiveUp => {
+                let mut late = Late::new(&self.remote.redis, &GIVE_UP, &key, &token, Known::ToNobody);
+                let answer = self.run(&GIVE_UP, &key, &[token.as_bytes()], Road::Usual).await;
+                if answer.is_ok() {
+                    late.answered(&answer);
+                }
+                answer
+            }
+        };
+        let life = answer?.number().and_then(|life| u64::try_from(life).ok()).unwrap_or(0);
+        Ok((life > 0).then(|| Duration::from_millis(life)))
+    }
+
+    async fn complete(&self, key: &str, token: &str, complete: Complete<'_>) -> Result<Reply, Unusable> {
+        let Complete { record, life, print } = complete;
+        let (life, print) =
+            (millis(life).to_string(), print.map_or_else(String::new, |print| print.to_string()));
+        let stage: &[u8] = if record.is_omitted() { b"o" } else { b"d" };
+        let road = if record.bytes().len() > LARGE { Road::Large } else { Road::Usual };
+        let arguments = [token.as_bytes(), stage, record.bytes(), life.as_bytes(), print.as_bytes()];
+        self.run(&COMPLETE, key, &arguments, road).await
+    }
+
+    async fn run(
+        &self,
+        script: &Script,
+        key: &str,
+        arguments: &[&[u8]],
+        road: Road,
+    ) -> Result<Reply, Unusable> {
+        let (keys, redis) = ([key.to_owned()], &self.remote.redis);
+        redis.call(Request::Run { script, keys: &keys, arguments }, road, redis.budget(road)).await
+    }
+}
+
+/// Takes back what a request may have been granted, unless it is answered: also where its caller has gone away.
+struct Late<'a> {
+    redis: &'a Redis,
+    script: &'static Script,
+    key: &'a str,
+    token: &'a str,
+    pending: bool,
+}
+
+impl<'a> Late<'a> {
+    /// Begins to watch over a request. What its caller can ask for again is not taken back: a release would come
+    /// between the two.
+    fn new(redis: &'a Redis, script: &'static Script, key: &'a str, token: &'a str, known: Known) -> Self {
+        Self { redis, script, key, token, pending: known == Known::ToNobody }
+    }
+
+    fn answered<T>(&mut self, answer: &Result<T, Unusable>) {
+        self.pending &= matches!(answer, Err(Unusable::Unanswered));
+    }
+}
+
+impl Drop for Late<'_> {
+    fn drop(&mut self) {
+        if self.pending {
+            let arguments = vec![Bytes::copy_from_slice(self.token.as_bytes())];
+            let keys = vec![self.key.to_owned()];
+            Takeback { redis: self.redis.clone(), script: self.script, keys, arguments }.begin();
+        }
+    }
+}
+
+fn kind(reply: &Reply) -> Option<&str> {
+    match reply {
+        Reply::List(parts) => parts.first()?.text(),
+        _ => None,
+    }
+}
+
+fn found(reply: Reply) -> Option<Found> {
+    let mut parts = reply.into_list().into_iter();
+    let (kind, part) = (parts.next()?, parts.next());
+    let life = || Some(Duration::from_millis(u64::try_from(part.as_ref()?.number()?).ok()?));
+    Some(match kind.text()? {
+        "run" => Found::Run(life()?),
+        "running" => Found::Running(life()?),
+        "d" => Found::Done(Record::new(part?.into_bytes()?)),
+        "o" => Found::Done(Record::omitted()),
+        "mismatch" => Found::Mismatch,
+        "indeterminate" => Found::Indeterminate,
+        "unreadable" => Found::Unreadable,
+        _ => return None,
+    })
+}
+
+/// Whole milliseconds, at least one.
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis().clamp(1, 1 << 53)).unwrap_or(1 << 53)
+}
+
+impl Backend for RedisBackend {
+    fn claim<'a>(&'a self, name: &'a str, under: Under, life: Duration) -> Answer<'a, Option<Duration>> {
+        self.claim(name, under, life).boxed()
+    }
+
+    fn unclaim<'a>(&'a self, name: &'a str, token: Token) -> Answer<'a, bool> {
+        async move {
+            let (key, token) = (self.keys.claim(name), token.to_string());
+            let answer = self.run(&UNCLAIM, &key, &[token.as_bytes()], Road::Usual).await?;
+            Ok(answer.number() == Some(1))
+        }
+        .boxed()
+    }
+
+    fn begin<'a>(&'a self, name: &'a str, begin: Begin) -> Answer<'a, Found> {
+        self.begin(name, begin).boxed()
+    }
+
+    fn step<'a>(&'a self, name: &'a str, token: Token, step: Step<'a>) -> Answer<'a, Option<Duration>> {
+        self.step(name, token, step).boxed()
+    }
+}
