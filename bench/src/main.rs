@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a row | a file in `rows/`, and its line in `rows::ALL` |
 //! | a peer | a crate in `peers/` with one exact version, which implements traits of `contest` |
-//! | a peer in another language | a script in `peers/` with exact versions, and its line in `programs::ALL` |
+//! | a peer in another language | a script in `peers/` with exact versions, and its `Source` in `programs` |
 //!
 //! What a row measures is a trait in `contest`; `ours` is Forebay as a contestant; `weigh` is the program
 //! whose allocator counts.
@@ -14,6 +14,7 @@ mod programs;
 mod report;
 mod rounds;
 mod rows;
+mod steps;
 mod stopwatch;
 mod table;
 mod zipf;

@@ -9,8 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use contest::Windows;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// A program, and where it lies in `peers/`.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +17,7 @@ pub(crate) struct Source {
     pub(crate) name: &'static str,
     folder: &'static str,
     language: Language,
+    script: &'static str,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -26,15 +26,24 @@ enum Language {
     Node,
 }
 
-/// All programs.
-pub(crate) const ALL: [Source; 2] = [
+/// The limiters.
+pub(crate) const LIMITERS: [Source; 2] = [
     Source {
         name: "Node `rate-limiter-flexible`",
         folder: "rate_limiter_flexible",
         language: Language::Node,
+        script: "check.mjs",
     },
-    Source { name: "Python `limits`", folder: "limits", language: Language::Python },
+    Source { name: "Python `limits`", folder: "limits", language: Language::Python, script: "check.py" },
 ];
+
+/// The lock of redis-py.
+pub(crate) const REDIS_LOCK: Source = Source {
+    name: "Python `redis` `Lock`",
+    folder: "redis_lock",
+    language: Language::Python,
+    script: "lock.py",
+};
 
 /// A program that runs, and waits to be asked.
 #[derive(Debug)]
@@ -45,32 +54,21 @@ pub(crate) struct Program {
     answers: BufReader<ChildStdout>,
 }
 
-#[derive(Deserialize)]
-struct Answer {
-    per_second: f64,
-    admitted: usize,
-}
-
 impl Source {
     /// Starts the program over the Redis at `url`, after installing what it needs unless that is there.
-    pub(crate) fn start(self, url: &str, subjects: usize, windows: Windows) -> Result<Program> {
+    pub(crate) fn start(self, url: &str, arguments: &[String]) -> Result<Program> {
         let installed = install::installed(self)?;
         let (program, script) = match self.language {
-            Language::Python => (installed.join("bin/python"), self.folder().join("check.py")),
-            Language::Node => (PathBuf::from("node"), installed.join("check.mjs")),
+            Language::Python => (installed.join("bin/python"), self.folder().join(self.script)),
+            Language::Node => (PathBuf::from("node"), installed.join(self.script)),
         };
         let mut command = forebay_rig::dying(&program.to_string_lossy());
-        command.arg(script).args([url, &subjects.to_string()]);
-        for window in windows.each() {
-            command.args([window.span.as_secs().to_string(), window.limit.to_string()]);
-        }
+        command.arg(script).arg(url).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = forebay_rig::spawn(command)?;
         let orders = child.stdin.take().expect("it is piped");
         let answers = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut program = Program { name: self.name, child, orders, answers };
-        program.measure(1, 1)?;
-        Ok(program)
+        Ok(Program { name: self.name, child, orders, answers })
     }
 
     fn folder(self) -> PathBuf {
@@ -79,16 +77,13 @@ impl Source {
 }
 
 impl Program {
-    /// Lets so many tasks make so many checks, none of which is refused. How many a second it makes.
-    pub(crate) fn measure(&mut self, tasks: usize, checks: usize) -> Result<f64> {
-        writeln!(self.orders, "{tasks} {checks}")?;
+    /// What it answers to a line.
+    pub(crate) fn ask<T: DeserializeOwned>(&mut self, order: &str) -> Result<T> {
+        writeln!(self.orders, "{order}")?;
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
         ensure!(!line.is_empty(), "the program ends");
-        let answer: Answer =
-            serde_json::from_str(&line).with_context(|| format!("the program answers {line:?}"))?;
-        ensure!(answer.admitted == checks, "the program refuses some of {checks}");
-        Ok(answer.per_second)
+        serde_json::from_str(&line).with_context(|| format!("the program answers {line:?}"))
     }
 }
 

@@ -35,3 +35,9 @@ pub(crate) fn play<S>(mut sides: Vec<Side<'_, S>>, rounds: u32) -> Vec<Samples<S
     }
     played
 }
+
+/// One figure of each sample.
+pub(crate) fn figures<S>(played: &[Samples<S>], figure: impl Fn(&S) -> f64) -> Vec<Samples<f64>> {
+    let of = |side: &Samples<S>| side.samples.iter().map(&figure).collect();
+    played.iter().map(|side| Samples { name: side.name, samples: of(side) }).collect()
+}

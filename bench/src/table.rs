@@ -91,7 +91,7 @@ fn ratios(samples: &[f64], to: &[f64]) -> Vec<f64> {
     samples.iter().zip(to).map(|(sample, base)| sample / base).collect()
 }
 
-fn median(samples: &[f64]) -> f64 {
+pub(crate) fn median(samples: &[f64]) -> f64 {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;

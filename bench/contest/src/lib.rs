@@ -1,7 +1,10 @@
 //! What a row asks of its contestants: the traits, and the keys, values and origin that they share.
 
 mod check;
+mod lock;
+mod names;
 mod origin;
+mod step;
 
 use std::{
     any::Any,
@@ -16,7 +19,10 @@ use serde_bytes::ByteArray;
 
 pub use self::{
     check::{Check, Window, Windows, subjects},
+    lock::{HELD, Lock, Release, Uncontended},
+    names::{KNOWN, claimed_twice, known_products, payment, products, visitor},
     origin::Origin,
+    step::{BRIEF, Step},
 };
 
 /// How many bytes a value has.

@@ -22,7 +22,7 @@ pub(super) fn installed(source: Source) -> Result<PathBuf> {
     let is_there = fs::read(&done).is_ok_and(|installed| installed == wanted);
     match source.language {
         Language::Python if !is_there => python(&from.join(versions), &folder)?,
-        Language::Node => node(&from, &folder, is_there)?,
+        Language::Node => node(source, &folder, is_there)?,
         Language::Python => {}
     }
     fs::write(done, wanted)?;
@@ -43,9 +43,9 @@ fn python(versions: &Path, folder: &Path) -> Result<()> {
 }
 
 /// Node looks for packages beside the script, which is therefore copied.
-fn node(from: &Path, folder: &Path, is_there: bool) -> Result<()> {
-    for file in ["package.json", "check.mjs"] {
-        fs::copy(from.join(file), folder.join(file))?;
+fn node(source: Source, folder: &Path, is_there: bool) -> Result<()> {
+    for file in ["package.json", source.script] {
+        fs::copy(source.folder().join(file), folder.join(file))?;
     }
     if is_there {
         return Ok(());

@@ -3,6 +3,7 @@
 mod denied;
 mod load;
 mod memory;
+mod program;
 
 use anyhow::Result;
 use contest::Windows;
@@ -10,7 +11,7 @@ use ours::limits::{MODES, Mode, name};
 
 use self::load::{Load, Sample};
 use super::Effort;
-use crate::{rounds::Samples, table::Table};
+use crate::{rounds::figures, table::Table};
 
 pub(crate) const ROW: &str = "limiter";
 
@@ -82,11 +83,7 @@ fn requests(load: &Load) -> Table {
 }
 
 fn table(load: &Load, base: &'static str, unit: &'static str, figure: fn(&Sample) -> f64) -> Table {
-    let samples = load
-        .played
-        .iter()
-        .map(|side| Samples { name: side.name, samples: side.samples.iter().map(figure).collect() });
-    let mut table = Table::new(ROW, base, samples.collect());
+    let mut table = Table::new(ROW, base, figures(&load.played, figure));
     let windows = if load.windows == Windows::One { "one window" } else { "two windows" };
     let tasks = if load.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", load.tasks) };
     table.title = format!("A limiter's checks, {windows}, {tasks}: {unit}");

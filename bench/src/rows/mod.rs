@@ -2,6 +2,7 @@
 
 mod hit;
 mod limiter;
+mod lock;
 mod memory;
 mod outage;
 mod processes;
@@ -20,13 +21,14 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the report.
-pub(crate) const ALL: [Row; 6] = [
+pub(crate) const ALL: [Row; 7] = [
     Row { name: hit::ROW, run: hit::run },
     Row { name: memory::ROW, run: memory::run },
     Row { name: stampede::ROW, run: stampede::run },
     Row { name: processes::ROW, run: processes::run },
     Row { name: outage::ROW, run: outage::run },
     Row { name: limiter::ROW, run: limiter::run },
+    Row { name: lock::ROW, run: lock::run },
 ];
 
 /// How much is measured.

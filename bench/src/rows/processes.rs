@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 
 use super::Effort;
 use crate::{
-    rounds::{Samples, Side, play},
+    rounds::{Side, figures, play},
     stopwatch::Stopwatch,
     table::Table,
 };
@@ -88,11 +88,6 @@ fn failures(effort: &Effort) -> Result<Table> {
     table.about = ABOUT.into();
     (table.unit, table.decimals) = ("ms", 1);
     Ok(table)
-}
-
-fn figures(played: &[Samples<Stampede>], figure: fn(&Stampede) -> f64) -> Vec<Samples<f64>> {
-    let of = |side: &Samples<Stampede>| side.samples.iter().map(figure).collect();
-    played.iter().map(|side| Samples { name: side.name, samples: of(side) }).collect()
 }
 
 fn stampede(runtime: &Runtime, redis: &Redis, processes: &[&dyn Shared], key: &str) -> Stampede {

@@ -11,7 +11,7 @@ use peer_quick_cache::QuickCache;
 
 use super::Effort;
 use crate::{
-    rounds::{Samples, Side, play},
+    rounds::{Side, figures, play},
     stopwatch,
     table::Table,
 };
@@ -56,11 +56,6 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
     time.unit = "ms";
     time.decimals = 1;
     Ok(vec![loads, time])
-}
-
-fn figures(played: &[Samples<Stampede>], figure: fn(&Stampede) -> f64) -> Vec<Samples<f64>> {
-    let of = |side: &Samples<Stampede>| side.samples.iter().map(figure).collect();
-    played.iter().map(|side| Samples { name: side.name, samples: of(side) }).collect()
 }
 
 fn stampede(runtime: &tokio::runtime::Runtime, side: &dyn Coalesce, key: &str) -> Stampede {

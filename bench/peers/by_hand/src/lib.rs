@@ -1,15 +1,25 @@
 //! The snippets over Redis that services copy.
 
+mod bits;
+mod claim;
 mod load;
+mod once;
 mod one;
+mod ping;
+mod visitors;
 mod window;
 
 use redis::{Client, aio::ConnectionManager};
 use tokio::runtime::Runtime;
 
 pub use self::{
+    bits::{Bits, GETBITS},
+    claim::{Claim, PIPELINED_CLAIM},
     load::ByHand,
+    once::{Once, SET_AND_GET},
     one::{ONE_COMMAND, OneCommand},
+    ping::{Ping, ROUND_TRIP},
+    visitors::{PFADD, Visitors},
     window::{SORTED_SET, SortedSet},
 };
 

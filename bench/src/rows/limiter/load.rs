@@ -5,18 +5,17 @@ use std::{sync::Arc, time::Duration};
 use anyhow::Result;
 use contest::{Check, Windows};
 use forebay_rig::Redis;
-use futures::future::join_all;
 use ours::limits::{Limits, MODES};
 use peer_by_hand::{OneCommand, SortedSet};
 use peer_tower_rate_tier::TowerRateTier;
 use peer_trypema::Trypema;
 use tokio::runtime::Runtime;
 
-use super::Effort;
+use super::{Effort, program::Program};
 use crate::{
-    programs::{self, Program},
+    programs,
     rounds::{Samples, Side, play},
-    stopwatch,
+    steps::{self, Work},
 };
 
 /// How often a contestant checks before it is known how fast it is.
@@ -77,8 +76,8 @@ pub(super) fn run(windows: Windows, tasks: usize, effort: &Effort) -> Result<Loa
     };
     let mut contestants: Vec<_> = crates(&place, windows).into_iter().map(Contestant::Crate).collect();
     let mut missing = Vec::new();
-    for source in programs::ALL {
-        match source.start(&place.redis.url(), place.subjects.len(), windows) {
+    for source in programs::LIMITERS {
+        match Program::start(source, &place.redis.url(), place.subjects.len(), windows) {
             Ok(program) => contestants.push(Contestant::Program(program)),
             Err(error) => missing.push(format!("{} ({error:#})", source.name)),
         }
@@ -112,7 +111,7 @@ impl Contestant {
     fn name(&self) -> &'static str {
         match self {
             Self::Crate(check) => check.name(),
-            Self::Program(program) => program.name,
+            Self::Program(program) => program.name(),
         }
     }
 }
@@ -131,24 +130,12 @@ impl Place {
     }
 
     fn checks_per_second(&self, check: &Arc<dyn Check>, checks: usize) -> f64 {
-        let took = stopwatch::time(|| {
-            let tasks = (0..self.tasks).map(|first| {
-                let (check, subjects, step) = (check.clone(), self.subjects.clone(), self.tasks);
-                self.runtime.spawn(async move {
-                    for number in (first..checks).step_by(step) {
-                        let subject = subjects[number % subjects.len()].clone();
-                        assert!(check.check(subject).await, "{} refuses", check.name());
-                    }
-                })
-            });
-            let ended = self.runtime.block_on(join_all(tasks.collect::<Vec<_>>()));
-            assert!(ended.iter().all(Result::is_ok), "every check is admitted");
-        });
-        checks as f64 / took.as_secs_f64()
+        let (check, subjects) = (check.clone(), self.subjects.clone());
+        let work: Work = Arc::new(move |number| check.check(subjects[number % subjects.len()].clone()));
+        steps::per_second(&self.runtime, self.tasks, 0..checks, &work)
     }
 
     fn checks_within_span(&self, per_second: f64) -> usize {
-        let checks = per_second * self.span.as_secs_f64();
-        (checks as usize).max(self.tasks)
+        steps::within(self.span, per_second).max(self.tasks)
     }
 }

@@ -1,0 +1,98 @@
+//! A lock that is held for a while, with one who waits for it.
+
+use std::{sync::Arc, time::Duration};
+
+use contest::Lock;
+use futures::future::join_all;
+
+use super::{
+    Contestant, Contestants, Effort, Place, ROW,
+    handover::{Handovers, quantile},
+};
+use crate::{
+    rounds::{Side, figures, play},
+    table::Table,
+};
+
+/// So many locks at a time.
+const LOCKS: usize = 16;
+/// The shortest that one is held. The longest is nearly twice as long.
+const HOLD: Duration = Duration::from_millis(500);
+
+const ABOUT: &str = "\
+16 locks at a time, each held for 500 to 970 ms, and each with one task that waits for it from the beginning. A hand-over
+lasts from the call of the release until the waiter has the lock. Commands are those that Redis carried out for one lock
+which is acquired, waited for, released, and acquired and released once more, those within scripts included.";
+
+/// The locks of one round.
+#[derive(Debug, Clone)]
+struct Sample {
+    handovers: Vec<f64>,
+    commands: f64,
+}
+
+pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort) -> Vec<Table> {
+    let sides = contestants.all.iter_mut().map(|contestant| {
+        let mut round = 0;
+        Side::new(contestant.name(), move || {
+            round += 1;
+            place.held(contestant, &format!("held-{round}"))
+        })
+    });
+    let played = play(sides.collect(), effort.rounds);
+    let table = |unit, decimals, figure: fn(&Sample) -> f64| {
+        let mut table = Table::new(ROW, "rslock", figures(&played, figure));
+        table.title = format!("A lock for which one waits: {unit}");
+        table.about = ABOUT.into();
+        (table.unit, table.decimals) = (unit, decimals);
+        table
+    };
+    vec![
+        table("ms until half of the hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.5)),
+        table("ms until 99 of 100 hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.99)),
+        table("commands for one lock", 1, |sample| sample.commands),
+    ]
+}
+
+impl Place {
+    fn held(&self, contestant: &mut Contestant, name: &str) -> Sample {
+        let before = self.redis.commands_processed();
+        let handovers = match contestant {
+            Contestant::Crate { processes, .. } => self.runtime.block_on(held(&processes[0], name)),
+            Contestant::Program(program) => {
+                let order = format!("held {LOCKS} {} {name}", HOLD.as_secs_f64());
+                program.ask(&order).expect("a program that has started goes on")
+            }
+        };
+        // The question after the first one is among them.
+        let commands = self.redis.commands_processed() - before - 1;
+        assert_eq!(handovers.len(), LOCKS, "every waiter has its lock");
+        Sample { handovers, commands: commands as f64 / LOCKS as f64 }
+    }
+}
+
+async fn held(lock: &Arc<dyn Lock>, name: &str) -> Vec<f64> {
+    let all = (0..LOCKS).map(|number| {
+        let hold = HOLD + HOLD * number as u32 / LOCKS as u32;
+        let (lock, name) = (lock.clone(), format!("{name}-{number}"));
+        tokio::spawn(async move { held_one(lock, name, hold).await })
+    });
+    let all = join_all(all.collect::<Vec<_>>()).await;
+    all.into_iter().flat_map(|seconds| seconds.expect("nobody panics")).collect()
+}
+
+async fn held_one(lock: Arc<dyn Lock>, name: String, hold: Duration) -> Vec<f64> {
+    let handovers = Handovers::default();
+    let first = handovers.acquire(&*lock, &name).await;
+    let waiter = tokio::spawn({
+        let (handovers, lock) = (handovers.clone(), lock.clone());
+        async move {
+            let release = handovers.acquire(&*lock, &name).await;
+            handovers.release(release).await;
+        }
+    });
+    tokio::time::sleep(hold).await;
+    handovers.release(first).await;
+    waiter.await.expect("it has its lock");
+    handovers.seconds()
+}

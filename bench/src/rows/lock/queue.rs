@@ -1,0 +1,122 @@
+//! A lock for which many wait.
+
+use std::{sync::Arc, time::Duration};
+
+use contest::Lock;
+use futures::future::join_all;
+use serde::Deserialize;
+
+use super::{
+    Contestant, Contestants, Effort, Place, ROW,
+    handover::{Handovers, quantile},
+};
+use crate::{
+    rounds::{Side, figures, play},
+    stopwatch::Stopwatch,
+    table::Table,
+};
+
+const WAITERS: usize = 64;
+/// They come one after the other within this time.
+const COME: Duration = Duration::from_millis(200);
+/// In one round, however fast the queue empties.
+const MOST_QUEUES: usize = 8;
+
+const ABOUT: &str = "\
+64 tasks wait for a lock that another one holds, after they have come one after the other within 200 ms. It is released,
+and each of them takes it once and releases it at once. A hand-over lasts from the call of a release until the next holder
+has its lock. Four processes are four connections to one Redis, here on one runtime of two threads. rslock asks again
+after a random time below 200 ms, redis-py after 100 ms. Commands are those that Redis carried out for one acquisition
+and its release, those within scripts included.";
+
+/// One queue, from the first release to the last.
+#[derive(Debug, Default, Deserialize)]
+struct Queue {
+    seconds: f64,
+    handovers: Vec<f64>,
+}
+
+/// The queues of one round.
+#[derive(Debug, Clone)]
+struct Sample {
+    per_second: f64,
+    handovers: Vec<f64>,
+    commands: f64,
+}
+
+pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort) -> Vec<Table> {
+    let sides = contestants.all.iter_mut().map(|contestant| {
+        let mut round = 0;
+        Side::new(contestant.name(), move || {
+            round += 1;
+            place.queues(contestant, &format!("queue-{round}"), effort.span)
+        })
+    });
+    let played = play(sides.collect(), effort.rounds);
+    let table = |unit, decimals, figure: fn(&Sample) -> f64| {
+        let mut table = Table::new(ROW, "rslock", figures(&played, figure));
+        table.title = format!("A lock for which 64 wait: {unit}");
+        table.about = ABOUT.into();
+        (table.unit, table.decimals) = (unit, decimals);
+        table
+    };
+    vec![
+        table("acquisitions a second", 0, |sample| sample.per_second),
+        table("ms until half of the hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.5)),
+        table("ms until 99 of 100 hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.99)),
+        table("commands for one acquisition", 1, |sample| sample.commands),
+    ]
+}
+
+impl Place {
+    /// One queue after the other until they have taken so long together.
+    fn queues(&self, contestant: &mut Contestant, name: &str, span: Duration) -> Sample {
+        let before = self.redis.commands_processed();
+        let (mut sum, mut queues) = (Queue::default(), 0);
+        while queues < MOST_QUEUES && sum.seconds < span.as_secs_f64() {
+            let queue = self.queue(contestant, name);
+            sum.seconds += queue.seconds;
+            sum.handovers.extend(queue.handovers);
+            queues += 1;
+        }
+        // The question after the first one is among them.
+        let commands = self.redis.commands_processed() - before - 1;
+        let acquisitions = queues * (WAITERS + 1);
+        assert_eq!(sum.handovers.len(), queues * WAITERS, "everyone has the lock once");
+        Sample {
+            per_second: sum.handovers.len() as f64 / sum.seconds,
+            handovers: sum.handovers,
+            commands: commands as f64 / acquisitions as f64,
+        }
+    }
+
+    fn queue(&self, contestant: &mut Contestant, name: &str) -> Queue {
+        match contestant {
+            Contestant::Crate { processes, .. } => self.runtime.block_on(queue(processes, name)),
+            Contestant::Program(program) => {
+                program.ask(&format!("queue {name} {WAITERS}")).expect("a program that has started goes on")
+            }
+        }
+    }
+}
+
+async fn queue(processes: &[Arc<dyn Lock>], name: &str) -> Queue {
+    let handovers = Handovers::default();
+    let first = handovers.acquire(&*processes[0], name).await;
+    let waiters = (0..WAITERS).map(|number| {
+        let (handovers, lock) = (handovers.clone(), processes[number % processes.len()].clone());
+        let name = name.to_owned();
+        tokio::spawn(async move {
+            tokio::time::sleep(COME * number as u32 / WAITERS as u32).await;
+            let release = handovers.acquire(&*lock, &name).await;
+            handovers.release(release).await;
+        })
+    });
+    let waiters: Vec<_> = waiters.collect();
+    tokio::time::sleep(COME).await;
+    let watch = Stopwatch::start();
+    handovers.release(first).await;
+    let ended = join_all(waiters).await;
+    assert!(ended.iter().all(Result::is_ok), "everyone has the lock once");
+    Queue { seconds: watch.elapsed().as_secs_f64(), handovers: handovers.seconds() }
+}
