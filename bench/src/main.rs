@@ -9,6 +9,7 @@
 //! What a row measures is a trait in `contest`; `ours` is Forebay as a contestant; `weigh` is the program
 //! whose allocator counts.
 
+mod cores;
 mod machine;
 mod programs;
 mod report;

@@ -77,6 +77,10 @@ impl Source {
 }
 
 impl Program {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it answers to a line.
     pub(crate) fn ask<T: DeserializeOwned>(&mut self, order: &str) -> Result<T> {
         writeln!(self.orders, "{order}")?;

@@ -2,16 +2,21 @@
 
 mod denied;
 pub mod limits;
+mod lock;
 mod shared;
 
-use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc};
+use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc, time::Duration};
 
 use contest::{Coalesce, Hit, Hold, LIFE, Origin, Payload, at_once, payload};
-use forebay::{Forebay, cache::Cache};
+use forebay::{Forebay, cache::Cache, status::Status};
 use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
 
-pub use self::{denied::Denied, shared::OverRedis};
+pub use self::{
+    denied::Denied,
+    lock::{End, Locker},
+    shared::OverRedis,
+};
 
 const NAME: &str = "Forebay `get_or_load`";
 
@@ -59,7 +64,7 @@ impl Ours {
             .expect("a benchmark may start a thread");
         let builder = Forebay::builder("bench").memory().local_bytes(BUDGET);
         let forebay = runtime.block_on(builder.build()).expect("the settings are valid");
-        let local = if level == Level::On { LIFE } else { std::time::Duration::ZERO };
+        let local = if level == Level::On { LIFE } else { Duration::ZERO };
         let cache = forebay.cache::<Payload>("catalog:product", LIFE).local_time_to_live(local);
         Self { cache: cache.build().expect("the options are valid"), forebay, runtime }
     }
@@ -149,4 +154,13 @@ impl Coalesce for Ours {
             load.await.expect("the origin answers")
         })
     }
+}
+
+/// A process over the Redis at `url`, once it hears the others.
+async fn connect(url: &str) -> Forebay {
+    let forebay = Forebay::builder("bench").redis(url).build().await.expect("the rig's URL is valid");
+    while !matches!(forebay.status(), Status::Redis(status) if status.usable && status.hears) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    forebay
 }

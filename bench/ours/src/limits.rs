@@ -1,13 +1,12 @@
 //! Forebay's limiter over Redis, in each of its modes.
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
 use contest::{Check, Window, Windows};
 pub use forebay::limiter::Mode;
 use forebay::{
     Forebay, Subject,
     limiter::{Decision, Limiter, Tiers},
-    status::Status,
 };
 use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
@@ -62,7 +61,7 @@ impl Limits {
         let windows = windows.iter().map(|window| forebay::limiter::Window::new(limit(window), window.span));
         let windows: Vec<_> = windows.collect::<Result<_, _>>().expect("the windows can be kept");
         let tiers = Tiers::new().tier(TIER, windows).expect("the tier is well-formed");
-        let forebay = runtime.block_on(connect(url));
+        let forebay = runtime.block_on(crate::connect(url));
         let limiter = forebay.limiter(policy(mode), tiers).mode(mode).build();
         Self { limiter: limiter.expect("the mode can count them"), mode, cost, _forebay: forebay }
     }
@@ -71,14 +70,6 @@ impl Limits {
     pub fn policy(&self) -> &str {
         self.limiter.policy()
     }
-}
-
-async fn connect(url: &str) -> Forebay {
-    let forebay = Forebay::builder("bench").redis(url).build().await.expect("the rig's URL is valid");
-    while !matches!(forebay.status(), Status::Redis(status) if status.usable && status.hears) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    forebay
 }
 
 fn policy(mode: Mode) -> &'static str {

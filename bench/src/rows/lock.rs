@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 
 use self::contestant::{Contestant, Contestants};
 use super::Effort;
-use crate::table::Table;
+use crate::{cores, table::Table};
 
 pub(crate) const ROW: &str = "lock";
 
@@ -22,13 +22,26 @@ struct Place {
     redis: Redis,
 }
 
+impl Place {
+    fn new() -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        Ok(Self { runtime, redis: Redis::start() })
+    }
+
+    /// A place with the server on one core and its clients on another.
+    fn apart() -> Result<Self> {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        runtime.worker_threads(1).on_thread_start(cores::keep_this_client).enable_all();
+        let redis = Redis::start();
+        cores::keep_server(redis.pid())?;
+        Ok(Self { runtime: runtime.build()?, redis })
+    }
+}
+
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
-    let place = Place {
-        runtime: tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?,
-        redis: Redis::start(),
-    };
+    let mut tables = vec![uncontended::run(&Place::apart()?, effort)?];
+    let place = Place::new()?;
     let mut contestants = Contestants::start(&place);
-    let mut tables = vec![uncontended::run(&place, &mut contestants, effort)?];
     tables.extend(queue::run(&place, &mut contestants, effort));
     tables.extend(held::run(&place, &mut contestants, effort));
     if let Some(missing) = &contestants.missing {

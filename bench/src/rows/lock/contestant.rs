@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contest::Lock;
+use ours::{End, Locker};
 use peer_rslock::RsLock;
 
 use super::Place;
@@ -10,6 +11,9 @@ use crate::programs::{self, Program};
 
 /// So many processes are over one Redis where there are several.
 const PROCESSES: usize = 4;
+
+/// Forebay in several processes.
+pub(super) const SPREAD: &str = "the same in four processes";
 
 /// All contestants.
 pub(super) struct Contestants {
@@ -25,21 +29,34 @@ pub(super) enum Contestant {
 }
 
 impl Contestants {
+    /// Forebay in one process, and in several.
     pub(super) fn start(place: &Place) -> Self {
+        let process = || Arc::new(Locker::new(&place.runtime, &place.redis.url(), End::Release)) as _;
+        let processes = std::iter::repeat_with(process).take(PROCESSES).collect();
+        Self::beside(place, vec![Contestant::one(process()), Contestant::Crate { name: SPREAD, processes }])
+    }
+
+    /// Forebay in one process, with either way to let go of a lock.
+    pub(super) fn start_alone(place: &Place) -> Self {
+        let locker = |end| Contestant::one(Arc::new(Locker::new(&place.runtime, &place.redis.url(), end)));
+        Self::beside(place, vec![locker(End::Release), locker(End::Drop)])
+    }
+
+    fn beside(place: &Place, ours: Vec<Contestant>) -> Self {
         let url = place.redis.url();
-        let mut all = vec![Contestant::new(RsLock::new(&url))];
         let (program, missing) = match programs::REDIS_LOCK.start(&url, &[]) {
-            Ok(program) => (Some(program), None),
+            Ok(program) => (Some(Contestant::Program(program)), None),
             Err(error) => (None, Some(format!("{} ({error:#})", programs::REDIS_LOCK.name))),
         };
-        all.extend(program.map(Contestant::Program));
+        let rslock = Contestant::one(Arc::new(RsLock::new(&url)));
+        let all = ours.into_iter().chain([rslock]).chain(program).collect();
         Self { all, missing }
     }
 }
 
 impl Contestant {
-    fn new(lock: impl Lock + 'static) -> Self {
-        Self::Crate { name: lock.name(), processes: vec![Arc::new(lock)] }
+    fn one(process: Arc<dyn Lock>) -> Self {
+        Self::Crate { name: process.name(), processes: vec![process] }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -47,5 +64,10 @@ impl Contestant {
             Self::Crate { name, .. } => name,
             Self::Program(program) => program.name,
         }
+    }
+
+    /// Whether it is a library that a service could take instead.
+    pub(super) fn is_peer(&self) -> bool {
+        ![Locker::RELEASES, Locker::DROPS, SPREAD].contains(&self.name())
     }
 }

@@ -4,9 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use contest::Lock;
 use futures::future::join_all;
+use ours::Locker;
 
 use super::{
     Contestant, Contestants, Effort, Place, ROW,
+    contestant::SPREAD,
     handover::{Handovers, quantile},
 };
 use crate::{
@@ -32,7 +34,7 @@ struct Sample {
 }
 
 pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort) -> Vec<Table> {
-    let sides = contestants.all.iter_mut().map(|contestant| {
+    let sides = contestants.all.iter_mut().filter(|one| one.name() != SPREAD).map(|contestant| {
         let mut round = 0;
         Side::new(contestant.name(), move || {
             round += 1;
@@ -41,7 +43,7 @@ pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort)
     });
     let played = play(sides.collect(), effort.rounds);
     let table = |unit, decimals, figure: fn(&Sample) -> f64| {
-        let mut table = Table::new(ROW, "rslock", figures(&played, figure));
+        let mut table = Table::new(ROW, Locker::RELEASES, figures(&played, figure));
         table.title = format!("A lock for which one waits: {unit}");
         table.about = ABOUT.into();
         (table.unit, table.decimals) = (unit, decimals);

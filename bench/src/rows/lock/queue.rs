@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use contest::Lock;
 use futures::future::join_all;
+use ours::Locker;
 use serde::Deserialize;
 
 use super::{
@@ -54,7 +55,7 @@ pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort)
     });
     let played = play(sides.collect(), effort.rounds);
     let table = |unit, decimals, figure: fn(&Sample) -> f64| {
-        let mut table = Table::new(ROW, "rslock", figures(&played, figure));
+        let mut table = Table::new(ROW, Locker::RELEASES, figures(&played, figure));
         table.title = format!("A lock for which 64 wait: {unit}");
         table.about = ABOUT.into();
         (table.unit, table.decimals) = (unit, decimals);
