@@ -18,6 +18,8 @@ pub(super) struct Ask {
     /// Whether the caller will wait for a wake.
     pub(super) waits: bool,
     pub(super) replicas: Option<Replicas>,
+    /// Whether the caller can ask again under the token, and then has what was granted.
+    pub(super) again: bool,
 }
 
 /// What a store says.
@@ -34,7 +36,8 @@ pub(super) enum Verdict {
 
 /// The locks of one `Forebay`. A name is in its encoded form.
 pub(super) trait Backend: fmt::Debug + Send + Sync {
-    /// Takes the lock. Whoever stops waiting for the answer, or gets none, does not hold it for long.
+    /// Takes the lock. Whoever stops waiting for the answer, or gets none, does not hold it for long, unless it can ask
+    /// again.
     fn acquire<'a>(&'a self, name: &'a str, ask: Ask) -> Answer<'a, Verdict>;
 
     /// Holds the lock for `life` from now on; `false` where it is not the caller's.

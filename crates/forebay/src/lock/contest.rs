@@ -100,7 +100,8 @@ impl<'a> Contest<'a> {
             return Err(LockError::Unavailable(stopping()));
         }
         let asked = inner.clock.now();
-        let ask = Ask { token: *token, life: *time_to_live, waits, replicas: *replicas };
+        let again = self.options.token.is_some();
+        let ask = Ask { token: *token, life: *time_to_live, waits, replicas: *replicas, again };
         match inner.backend.acquire(name, ask).await {
             Ok(Verdict::Granted { fence }) => self.hold(asked, fence),
             Ok(Verdict::Busy(left)) => Err(busy(left)),

@@ -109,6 +109,9 @@ impl Lock {
 
     /// Sets the token under which the lock is held: whoever asks again under it has the same fence. Default: a new one
     /// each time.
+    ///
+    /// Nothing that was granted under it is taken back, where an answer was lost or nobody waited for it: ask again, or
+    /// [release](Lock::release) it; otherwise it ends with its life. Do not use it again for another holding.
     pub fn token(mut self, token: Token) -> Self {
         self.options.token = Some(token);
         self

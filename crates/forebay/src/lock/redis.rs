@@ -36,11 +36,12 @@ impl RedisBackend {
     }
 
     async fn acquire(&self, name: &str, ask: Ask) -> Result<Verdict, Unusable> {
-        let mut asked = Asked { backend: self, name, token: ask.token, may_be_granted: true };
+        // A release would come between a grant and the same question asked again: it would free a lock that is held.
+        let mut asked = Asked { backend: self, name, token: ask.token, may_be_granted: !ask.again };
         let answer = self.ask(name, ask).await;
         asked.may_be_granted = match &answer {
             Ok(verdict) => matches!(verdict, Verdict::Unconfirmed(_)),
-            Err(unusable) => *unusable == Unusable::Unanswered,
+            Err(unusable) => *unusable == Unusable::Unanswered && !ask.again,
         };
         answer
     }

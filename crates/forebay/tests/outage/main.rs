@@ -8,6 +8,7 @@ mod large;
 mod limit_calls;
 mod limits;
 mod loads;
+mod lock_tokens;
 mod lookups;
 mod network;
 mod reconnects;
