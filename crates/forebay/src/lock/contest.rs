@@ -127,7 +127,7 @@ impl<'a> Contest<'a> {
             settled: false,
         };
         tasks.spawn(keeper.run());
-        let guard = Guard { hold, leave };
+        let guard = Guard { hold, backend: backend.clone(), leave };
         if guard.is_lost() { Err(LockError::Unavailable(late())) } else { Ok(guard) }
     }
 }

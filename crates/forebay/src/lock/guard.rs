@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use tokio::sync::oneshot;
 
-use super::{error::unavailable, hold::Hold, keeper::Leave};
+use super::{backend::Backend, error::unavailable, hold::Hold, keeper::Leave};
 use crate::{error::Error, token::Token};
 
 /// A held lock, which is renewed until this is dropped or the lock is lost.
@@ -13,6 +13,8 @@ use crate::{error::Error, token::Token};
 #[must_use = "a lock is freed when its guard is dropped"]
 pub struct Guard {
     pub(super) hold: Arc<Hold>,
+    pub(super) backend: Arc<dyn Backend>,
+    /// Dropped without a word, it has the keeper free the lock.
     pub(super) leave: oneshot::Sender<Leave>,
 }
 
@@ -71,11 +73,12 @@ impl Guard {
     ///
     /// The store cannot be asked. The lock is freed as soon as it can, or else ends by itself.
     pub async fn release(self) -> Result<bool, Error> {
-        let (answer, answered) = oneshot::channel();
-        if self.leave.send(Leave::Release(answer)).is_err() {
-            return Ok(false);
-        }
-        answered.await.unwrap_or(Ok(false)).map_err(|_| unavailable())
+        let Self { hold, backend, leave } = self;
+        let was_held = !hold.is_lost();
+        leave.send(Leave).ok();
+        hold.end();
+        let released = backend.release(&hold.name, hold.token).await.map_err(|_| unavailable())?;
+        Ok(released && was_held)
     }
 
     /// Turns the lock into its token, to carry it out of this program: nobody renews it any more but by
@@ -83,7 +86,7 @@ impl Guard {
     /// life.
     #[must_use = "the token is all that is left of the lock"]
     pub fn into_token(self) -> Token {
-        self.leave.send(Leave::Detach).ok();
+        self.leave.send(Leave).ok();
         self.hold.token
     }
 }

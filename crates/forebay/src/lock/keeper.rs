@@ -1,4 +1,4 @@
-//! Keeps one lock until its holder lets go of it or it is lost: the only one who renews it, and who frees it.
+//! Keeps one lock until its holder lets go of it or it is lost: the only one who renews it, and who frees it when its holder is gone.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,25 +8,17 @@ use super::{backend::Backend, hold::Hold};
 use crate::{
     clock::{Clock, Moment},
     observe::{Event, LockOutcome, Observe},
-    redis::Unusable,
     tasks::Tasks,
 };
 
-/// What a store says to a release.
-pub(super) type Released = Result<bool, Unusable>;
-
-/// How a holder lets go of its lock, other than by dropping it.
+/// Said by a holder that sees to the lock itself, or leaves it to somebody who has the token.
 #[derive(Debug)]
-pub(super) enum Leave {
-    /// It wants to know that the lock is free.
-    Release(oneshot::Sender<Released>),
-    /// Somebody else has the token.
-    Detach,
-}
+pub(super) struct Leave;
 
 /// How keeping ends.
 #[derive(Debug)]
 enum End {
+    /// The holder has said so, or is gone.
     Left(Option<Leave>),
     Lost,
 }
@@ -51,16 +43,11 @@ pub(super) struct Keeper {
 impl Keeper {
     pub(super) async fn run(mut self) {
         match self.keep().await {
-            End::Left(Some(Leave::Detach)) => {
+            End::Left(Some(Leave)) => {
                 self.settled = true;
                 self.hold.end();
             }
-            End::Left(Some(Leave::Release(answer))) => {
-                answer.send(self.release().await).ok();
-            }
-            End::Left(None) => {
-                self.release().await.ok();
-            }
+            End::Left(None) => self.release().await,
             End::Lost => self.lose().await,
         }
     }
@@ -101,10 +88,10 @@ impl Keeper {
         self.at_most.min(self.hold.until())
     }
 
-    async fn release(&mut self) -> Released {
+    async fn release(&mut self) {
         self.settled = true;
         self.hold.end();
-        self.backend.release(&self.hold.name, self.hold.token).await
+        self.backend.release(&self.hold.name, self.hold.token).await.ok();
     }
 
     /// Tells the holder. The lock is not freed before it has let go, or its life has ended: it may be busy stopping.
@@ -112,15 +99,8 @@ impl Keeper {
         self.settled = true;
         self.hold.end();
         self.observe.record(Event::Lock { outcome: LockOutcome::Lost });
-        let left = self.clock.timeout(self.life, &mut self.leave).await;
-        match left {
-            Some(Ok(Leave::Release(answer))) => {
-                answer.send(self.release().await.map(|_| false)).ok();
-            }
-            Some(Err(_)) => {
-                self.release().await.ok();
-            }
-            Some(Ok(Leave::Detach)) | None => {}
+        if let Some(Err(_)) = self.clock.timeout(self.life, &mut self.leave).await {
+            self.release().await;
         }
     }
 }

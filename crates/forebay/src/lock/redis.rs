@@ -52,7 +52,7 @@ impl RedisBackend {
         let waits: &[u8] = if ask.waits { b"1" } else { b"0" };
         let arguments = [token.as_bytes(), life.as_bytes(), kept.as_bytes(), waits];
         let Some(Replicas { count, within }) = ask.replicas else {
-            return verdict(self.run(&ACQUIRE, &keys, &arguments).await?);
+            return verdict(&self.run(&ACQUIRE, &keys, &arguments).await?);
         };
         let redis = &self.remote.redis;
         let request = Request::Confirmed {
@@ -63,7 +63,7 @@ impl RedisBackend {
         };
         let until = redis.budget(Road::Apart).after(within);
         let mut parts = redis.call(request, Road::Apart, until).await?.into_list().into_iter();
-        let verdict = verdict(parts.next().unwrap_or(Reply::Nothing))?;
+        let verdict = verdict(&parts.next().unwrap_or(Reply::Nothing))?;
         let confirmed = parts.next().and_then(|count| count.number()).unwrap_or(0);
         let confirmed = u32::try_from(confirmed).unwrap_or(0);
         let lacks = matches!(verdict, Verdict::Granted { .. }) && confirmed < count;
@@ -110,19 +110,14 @@ impl Drop for Asked<'_> {
     }
 }
 
-fn verdict(answer: Reply) -> Result<Verdict, Unusable> {
-    let mut parts = answer.into_list().into_iter();
-    match (parts.next().and_then(|kind| kind.number()), parts.next()) {
-        (Some(1), Some(fence)) => {
-            let fence = fence.text().and_then(|digits| digits.parse().ok()).ok_or(Unusable::Unanswered)?;
-            Ok(Verdict::Granted { fence })
-        }
-        (Some(0), Some(left)) => {
-            let left = left.number().and_then(|left| u64::try_from(left).ok()).unwrap_or(0);
-            Ok(Verdict::Busy(Duration::from_millis(left)))
-        }
-        _ => Err(Unusable::Unanswered),
+fn verdict(answer: &Reply) -> Result<Verdict, Unusable> {
+    if let Some(left) = answer.number() {
+        // Without an end, it was not locked here.
+        let left = u64::try_from(left).unwrap_or(0);
+        return Ok(Verdict::Busy(Duration::from_millis(left)));
     }
+    let fence = answer.text().and_then(|digits| digits.parse().ok()).ok_or(Unusable::Unanswered)?;
+    Ok(Verdict::Granted { fence })
 }
 
 fn millis(span: Duration) -> String {

@@ -6,37 +6,40 @@
 --       3 life of the fence in ms
 --       4 '1' if the caller hears wakes, and will wait
 --
--- Returns {1, fence} or {0, ms that the lock has left}.
+-- Returns the fence, or the ms that somebody else's lock has left.
 --
--- Atomic, as between the look at the lock and the grant somebody else could take it, or its fence.
+-- Atomic, as between the grant and the fence somebody else could be given a later one.
 
 local lock, fence = KEYS[1], KEYS[2]
 local token, life, kept, waits = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
 
-local held = redis.pcall('GET', lock)
-if held then
-    -- The holder asks again, as it may where an answer was lost.
-    local own = type(held) == 'string' and held:match('^' .. token .. ' (%d+)')
-    if own then
-        redis.call('PEXPIRE', lock, life)
-        return { 1, own }
-    end
-    local left = redis.call('PTTL', lock)
-    if waits and left > 0 and type(held) == 'string' and held:sub(-2) ~= ' w' then
-        redis.call('SET', lock, held .. ' w', 'KEEPTTL')
-    end
-    return { 0, left }
-end
-
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local last = redis.pcall('GET', fence)
-last = type(last) == 'string' and tonumber(last) or 0
--- A number that a float cannot count on from was not written here.
-if last ~= last or last < 0 or last >= 9007199254740991 then
-    last = 0
+local new = string.format('%.0f', now)
+if redis.call('SET', lock, token .. ' ' .. new, 'NX', 'PX', life) then
+    local last = redis.pcall('SET', fence, new, 'PX', kept, 'GET')
+    local before = type(last) == 'string' and tonumber(last) or 0
+    -- The clock was set back; a number that a float cannot count on from was not written here.
+    local is_behind = before >= now and before < 9007199254740991
+    if is_behind then
+        new = string.format('%.0f', before + 1)
+        redis.call('SET', lock, token .. ' ' .. new, 'PX', life)
+    end
+    if is_behind or type(last) == 'table' then
+        redis.call('SET', fence, new, 'PX', kept)
+    end
+    return new
 end
-local new = string.format('%.0f', math.max(now, last + 1))
-redis.call('SET', fence, new, 'PX', kept)
-redis.call('SET', lock, token .. ' ' .. new, 'PX', life)
-return { 1, new }
+
+local held = redis.pcall('GET', lock)
+-- The holder asks again, as it may where an answer was lost.
+local own = type(held) == 'string' and held:match('^' .. token .. ' (%d+)')
+if own then
+    redis.call('PEXPIRE', lock, life)
+    return own
+end
+local left = redis.call('PTTL', lock)
+if waits and left > 0 and type(held) == 'string' and held:sub(-2) ~= ' w' then
+    redis.call('SET', lock, held .. ' w', 'KEEPTTL')
+end
+return left
