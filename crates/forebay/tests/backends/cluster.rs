@@ -48,6 +48,7 @@ pub(crate) type ClockedClusterRig = ClockedRig<Cluster>;
 
 crate::cases::stamp!(crate::cluster::ClusterRig);
 crate::cases::limiter::stamp!(crate::cluster::ClockedClusterRig);
+crate::cases::once::stamp!(crate::cluster::ClockedClusterRig);
 crate::cases::lock::stamp!(crate::cluster::ClusterRig);
 crate::stored::stamp!(crate::cluster::ClockedClusterRig);
 

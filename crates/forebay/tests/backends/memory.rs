@@ -61,6 +61,7 @@ impl Rig for MemoryRig {
 
 crate::cases::stamp!(crate::memory::MemoryRig);
 crate::cases::limiter::stamp!(crate::memory::MemoryRig);
+crate::cases::once::stamp!(crate::memory::MemoryRig);
 crate::cases::lock::stamp!(crate::memory::MemoryRig);
 
 /// What applies to no other store, for the reasons in `not_applicable.md`.

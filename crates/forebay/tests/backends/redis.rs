@@ -50,6 +50,7 @@ pub(crate) type ClockedRedisRig = ClockedRig<Redis>;
 
 crate::cases::stamp!(crate::redis::RedisRig);
 crate::cases::limiter::stamp!(crate::redis::ClockedRedisRig);
+crate::cases::once::stamp!(crate::redis::ClockedRedisRig);
 crate::cases::lock::stamp!(crate::redis::RedisRig);
 crate::stored::stamp!(crate::redis::ClockedRedisRig);
 

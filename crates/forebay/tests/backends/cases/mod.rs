@@ -13,6 +13,7 @@ pub(crate) mod limits;
 pub(crate) mod lives;
 pub(crate) mod lock;
 pub(crate) mod lost;
+pub(crate) mod once;
 pub(crate) mod permits;
 pub(crate) mod recursion;
 pub(crate) mod shutdown;
