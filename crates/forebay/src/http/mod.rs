@@ -1,4 +1,4 @@
-//! Layers for tower, and extractors for axum: who is asking, resolved once, and how much they may.
+//! Layers for tower, and extractors for axum: who is asking, resolved once, how much they may, and what is done once.
 //!
 //! | to see | read |
 //! |---|---|
@@ -6,7 +6,8 @@
 //! | which address is believed | `addresses`, `forwarded` for what proxies say, `peer` |
 //! | how a visitor without an account is known again | `anonymous` |
 //! | how requests are limited | `rate_limit`, with `whose` for the quotas that they are taken from |
-//! | what an answer says of it | `headers`, `refusal` |
+//! | what an answer says of it | `headers`, `refusal`, `problem` |
+//! | how a request is carried out once | `idempotency` |
 //!
 //! # Example
 //!
@@ -41,8 +42,10 @@ mod caller_layer;
 mod extract;
 mod forwarded;
 mod headers;
+mod idempotency;
 mod identity;
 mod peer;
+mod problem;
 mod rate_limit;
 mod refusal;
 mod whose;
@@ -54,6 +57,7 @@ pub use self::{
     caller_layer::{CallerLayer, CallerService},
     forwarded::ForwardedList,
     headers::HeaderStyle,
+    idempotency::{Effect, IdempotencyLayer, Idempotent, IdempotentBody},
     identity::Identity,
     peer::Peer,
     rate_limit::{RateLimit, RateLimitLayer},

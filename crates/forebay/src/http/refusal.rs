@@ -1,46 +1,24 @@
-//! Refusals as answers: problems (RFC 9457), with when to come back.
+//! Refusals of a limiter as answers, with when to come back.
 
 use std::time::Duration;
 
-use http::{
-    HeaderValue, Response, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
-};
-use serde::Serialize;
+use http::Response;
 
-use super::headers::{HeaderStyle, seconds, window_name};
+use super::{
+    headers::{HeaderStyle, seconds, window_name},
+    problem::Problem,
+};
 use crate::limiter::{Decision, Quota};
 
 const EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 const REDUCED: &str = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity";
 const NEVER_FITS: &str = "https://forebay.dev/problems/never-fits";
 
-#[derive(Serialize)]
-struct Problem {
-    r#type: &'static str,
-    title: &'static str,
-    status: u16,
-    detail: String,
-    /// In seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_after: Option<u64>,
-    #[serde(rename = "violated-policies", skip_serializing_if = "Vec::is_empty")]
-    violated_policies: Vec<String>,
-}
-
 /// The answer to a request of this cost that was not let through, which carries `decision`.
 pub(super) fn refuse<B: From<String>>(decision: Decision, cost: u64, style: HeaderStyle) -> Response<B> {
     let problem = Problem::of(&decision, cost);
-    let body = serde_json::to_string(&problem).expect("strings and numbers have a JSON form");
-    let mut response = Response::new(B::from(body));
-    *response.status_mut() = StatusCode::from_u16(problem.status).expect("the statuses below are valid");
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Some(seconds) = problem.retry_after {
-        headers.insert(RETRY_AFTER, seconds.into());
-    }
-    style.write(&decision, headers);
+    let mut response = problem.answer();
+    style.write(&decision, response.headers_mut());
     response.extensions_mut().insert(decision);
     response
 }

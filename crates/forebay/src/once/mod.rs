@@ -36,6 +36,8 @@ pub use self::{
     record::Record,
 };
 pub(crate) use self::{home::Home, memory::MemoryBackend};
+#[cfg(feature = "tower")]
+use crate::clock::Clock;
 use crate::{
     error::{Error, ErrorKind},
     key::encode,
@@ -207,6 +209,23 @@ impl Idempotency {
         token: Token,
     ) -> impl Future<Output = Result<bool, Error>> + Send + use<> {
         execution::give_up(self.0.clone(), encode(name).into(), token)
+    }
+
+    /// Starts `work`, which runs to its end whoever waits for it.
+    #[cfg(feature = "tower")]
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.0.home.context.tasks.spawn(work);
+    }
+
+    #[cfg(feature = "tower")]
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.0.home.context.clock
+    }
+
+    /// How large a record may be.
+    #[cfg(feature = "tower")]
+    pub(crate) fn max_record(&self) -> usize {
+        self.0.max_record
     }
 }
 
