@@ -1,4 +1,4 @@
-//! The layers, in front of real routers: who is asking, what is believed of it, and how much they may.
+//! The layers, in front of real routers: who is asking, what is believed of it, how much they may, and what is done once.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,6 +6,7 @@ mod addresses;
 mod anonymous;
 mod callers;
 mod composed;
+mod idempotency;
 mod limits;
 mod refusals;
 mod stage;
