@@ -5,14 +5,14 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use forebay::observe::{Event, Observe};
+use forebay::observe::{BeginOutcome, Event, Observe};
 
-/// Counts what limiters could not read. Cheap to clone.
+/// Counts what could not be read. Cheap to clone.
 #[derive(Clone, Default)]
 pub(crate) struct Notes(Arc<AtomicUsize>);
 
 impl Notes {
-    /// How often something under a limiter's key could not be read.
+    /// How often something under the key of a limiter or an execution could not be read.
     pub(crate) fn unreadable(&self) -> usize {
         self.0.load(Relaxed)
     }
@@ -20,7 +20,8 @@ impl Notes {
 
 impl Observe for Notes {
     fn record(&self, event: Event<'_>) {
-        if matches!(event, Event::UnreadableLimit { .. }) {
+        if matches!(event, Event::UnreadableLimit { .. } | Event::Begun { outcome: BeginOutcome::Unreadable })
+        {
             self.0.fetch_add(1, Relaxed);
         }
     }

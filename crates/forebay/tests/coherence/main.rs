@@ -10,6 +10,7 @@ mod heard;
 mod holders;
 mod lives;
 mod lost;
+mod once;
 mod origin;
 mod outage;
 mod overtaken;

@@ -11,6 +11,7 @@ mod loads;
 mod lock_tokens;
 mod lookups;
 mod network;
+mod once;
 mod reconnects;
 mod refusals;
 mod replays;

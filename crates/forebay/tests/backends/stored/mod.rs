@@ -1,8 +1,9 @@
-//! What limiters and locks keep in a server, and the server's time by which they do.
+//! What limiters, locks and executions keep in a server, and the server's time by which they do.
 
 pub(crate) mod clocks;
 pub(crate) mod keys;
 pub(crate) mod locks;
+pub(crate) mod once;
 
 use std::time::Duration;
 
@@ -92,6 +93,16 @@ macro_rules! stamp_stored {
                     only_a_lock_that_is_waited_for_is_announced,
                     what_is_no_lock_keeps_everybody_out_and_stays,
                     a_spoilt_fence_is_written_anew,
+                }
+                once: {
+                    a_claim_is_its_token_and_ends,
+                    an_execution_is_one_key_that_ends_an_hour_after_its_beginning,
+                    a_record_that_is_too_large_takes_no_room,
+                    what_is_no_record_is_never_run_and_stays,
+                    a_record_that_was_made_to_stay_ends_again,
+                    a_record_that_the_server_has_lost_is_made_anew_when_it_is_done,
+                    an_execution_learns_that_the_server_has_lost_it,
+                    a_lease_ends_by_the_servers_clock,
                 }
                 clocks: {
                     clocks_of_processes_that_are_apart_change_nothing,
