@@ -13,6 +13,7 @@
 //! | 4 | [`limiter`] | tiers of windows, decided in one step |
 //! | 4 | [`lock`] | one at a time, and told when that is over |
 //! | 4 | [`once`] | claims, and work that runs once however often it is asked for |
+//! | 4 | [`unique`] | different visitors by the day |
 //! | 3 | `bus` | what processes tell each other |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
 //! | 1 | `redis`, `expiring` | the one handle to Redis; the map with deadlines under every memory backend |
@@ -45,7 +46,7 @@ mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod token;
-mod unique;
+pub mod unique;
 mod wake;
 
 pub use self::{

@@ -67,6 +67,15 @@ pub enum Event<'a> {
         /// What came of it.
         outcome: LockOutcome,
     },
+    /// Visitors that were recorded have left this process.
+    Visitors {
+        /// The name of the counter.
+        counter: &'a str,
+        /// What became of them.
+        outcome: VisitorsOutcome,
+        /// How many they are.
+        visitors: u64,
+    },
     /// What was stored of a subject's counts could not be read, and so counted as nothing.
     UnreadableLimit {
         /// The name of the policy.
@@ -142,6 +151,15 @@ pub enum LockOutcome {
     Unavailable,
     /// Its holder was told that it is lost.
     Lost,
+}
+
+/// What became of visitors that were recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VisitorsOutcome {
+    /// Redis has counted them.
+    Counted,
+    /// They are not counted: there was no room for them, or they waited for too long.
+    Dropped,
 }
 
 /// What a reader of a cache got.

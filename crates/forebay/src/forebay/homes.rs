@@ -15,7 +15,6 @@ pub(super) struct Homes {
     pub(super) limits: limiter::Home,
     pub(super) locks: lock::Home,
     pub(super) once: once::Home,
-    #[expect(dead_code, reason = "nothing is built yet")]
     pub(super) unique: unique::Home,
     #[expect(dead_code, reason = "nothing is built yet")]
     pub(super) filters: filter::Home,

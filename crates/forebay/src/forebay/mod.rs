@@ -24,6 +24,7 @@ use crate::{
     sync::Mutex,
     tasks::Tasks,
     token::Token,
+    unique,
 };
 
 /// How often what is past its deadline is removed. It is out of use from the deadline on.
@@ -108,6 +109,11 @@ impl Forebay {
         limiter::Builder::new(self.homes().limits.clone(), policy, tiers)
     }
 
+    /// Begins the counter of one kind of visitors (`[a-z0-9._:-]`, at most 64 characters).
+    pub fn unique(&self, counter: &str) -> unique::Builder {
+        unique::Builder::new(self.homes().unique.clone(), counter)
+    }
+
     /// Lists whose limits are in use: of at most 10,000 keys the number, and of 100 the counts. Where keys of other
     /// kinds are very many, not all are looked at.
     ///
@@ -190,8 +196,8 @@ impl Forebay {
     /// Refuses further loads, waits at most `budget` for those that run, then ends them. What is cached in this
     /// process can still be read.
     ///
-    /// Over Redis, changes that it has not confirmed are tried once more within the budget, and the connections
-    /// are closed.
+    /// Over Redis, visitors that wait to be counted and changes that it has not confirmed are sent within the budget,
+    /// and the connections are closed.
     ///
     /// Returns whether everything ended by itself.
     pub async fn shutdown(&self, budget: Duration) -> bool {

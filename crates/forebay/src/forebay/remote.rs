@@ -122,6 +122,8 @@ impl Remote {
         let until = clock.now().after(budget);
         let Context { tasks, clock: own, .. } = &self.shared.context;
         let ended = tasks.shut_down(own, budget).await;
+        let left = until.since(clock.now()).max(CLOSING);
+        let counted = self.homes.unique.close(clock, left).await;
         let drained = clock.timeout(until.since(clock.now()), self.deferred.drain()).await.is_some();
         if !drained {
             let (changes, _) = self.deferred.backlog();
@@ -132,7 +134,7 @@ impl Remote {
         }
         let freed = self.homes.locks.shut_down(CLOSING).await;
         clock.timeout(CLOSING, self.bus.leave()).await;
-        ended & drained & freed & self.redis.close(CLOSING).await
+        ended & counted & drained & freed & self.redis.close(CLOSING).await
     }
 }
 
