@@ -6,6 +6,7 @@
 //! | which address is believed | `addresses`, `forwarded` for what proxies say, `peer` |
 //! | how a visitor without an account is known again | `anonymous` |
 //! | how requests are limited | `rate_limit`, with `whose` for the quotas that they are taken from |
+//! | how callers are counted as visitors | `unique` |
 //! | what an answer says of it | `headers`, `refusal`, `problem` |
 //! | how a request is carried out once | `idempotency` |
 //!
@@ -48,6 +49,7 @@ mod peer;
 mod problem;
 mod rate_limit;
 mod refusal;
+mod unique;
 mod whose;
 
 pub use self::{
@@ -61,5 +63,6 @@ pub use self::{
     identity::Identity,
     peer::Peer,
     rate_limit::{RateLimit, RateLimitLayer},
+    unique::{UniqueLayer, UniqueService},
     whose::Whose,
 };

@@ -10,3 +10,4 @@ mod idempotency;
 mod limits;
 mod refusals;
 mod stage;
+mod unique;
