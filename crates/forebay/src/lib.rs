@@ -28,7 +28,7 @@ mod counter;
 pub mod dice;
 mod error;
 mod expiring;
-mod filter;
+pub mod filter;
 mod forebay;
 mod hash;
 #[cfg(feature = "tower")]

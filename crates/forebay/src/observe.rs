@@ -91,6 +91,13 @@ pub enum Event<'a> {
         /// What became of it.
         outcome: CompleteOutcome,
     },
+    /// A filter was asked about an id.
+    Sifted {
+        /// The name of the filter.
+        filter: &'a str,
+        /// What it knows.
+        outcome: FilterOutcome,
+    },
 }
 
 /// How it stood with what is to run once.
@@ -123,6 +130,19 @@ pub enum CompleteOutcome {
     Lost,
     /// The store has not answered for ten minutes, or too much waits for it.
     Unconfirmed,
+}
+
+/// What a filter knows of an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterOutcome {
+    /// It was never added.
+    No,
+    /// It may have been added.
+    Maybe,
+    /// Nothing: the filter was not built, or something was lost since.
+    Incomplete,
+    /// Nothing: the store cannot be asked.
+    Unavailable,
 }
 
 /// What a limiter has said to a call.
@@ -175,6 +195,8 @@ pub enum ReadOutcome {
     Coalesced,
     /// A remembered absence, or one that the loader found.
     Absent,
+    /// An absence: the filter that guards the cache does not know the id.
+    Filtered,
     /// Nothing: the caller does not load.
     Miss,
     /// An error.

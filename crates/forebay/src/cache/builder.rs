@@ -19,6 +19,7 @@ use super::{
 use crate::{
     codec::Codec,
     error::{Error, ErrorKind},
+    filter::Filter,
     key::Name,
 };
 
@@ -31,6 +32,7 @@ pub struct Builder<V> {
     options: Options,
     local_time_to_live: Option<Duration>,
     wait: Option<Duration>,
+    guard: Option<Filter>,
 }
 
 impl<V: Send + Sync + 'static> Builder<V> {
@@ -47,6 +49,7 @@ impl<V: Send + Sync + 'static> Builder<V> {
             options: Options::new(time_to_live),
             local_time_to_live: None,
             wait: None,
+            guard: None,
         }
     }
 
@@ -157,6 +160,18 @@ impl<V: Send + Sync + 'static> Builder<V> {
         self
     }
 
+    /// Has reads ask `filter` for ids that process memory does not have: where it says no, they end as absences, with
+    /// neither a look at what is stored nor a load. So do [look-ups](Cache::lookup) and [fresh](Cache::fresh) reads;
+    /// [`Cache::get_or_load`] is [`LoadError::Filtered`](super::LoadError::Filtered). The absence is not remembered.
+    /// Default: none.
+    ///
+    /// A [put](Cache::put) does not add its id: what the filter does not know is not read again, except from process
+    /// memory. Add each id to the filter before its row becomes visible.
+    pub fn guarded_by(mut self, filter: &Filter) -> Self {
+        self.guard = Some(filter.clone());
+        self
+    }
+
     /// Binds a loader, so that callers need not bring one. It gets a clone of `state` at every load.
     ///
     /// # Example
@@ -215,7 +230,9 @@ impl<V: Send + Sync + 'static> Builder<V> {
         let shared = self.site.shared();
         let space = shared.memory.space();
         let backend = self.site.backend(&name, space, &options);
-        let cache = Cache::from(Inner::new(name.clone(), space, options, self.codec, backend, shared));
+        let mut inner = Inner::new(name.clone(), space, options, self.codec, backend, shared);
+        inner.guard = self.guard;
+        let cache = Cache::from(inner);
         let hears: Weak<dyn Overtaken> = Arc::<Inner<V>>::downgrade(&cache.inner);
         self.site.attend(&name, hears);
         Ok(cache)

@@ -29,7 +29,12 @@ pub(crate) struct Want<V> {
 /// What a caller gets.
 pub(crate) enum Got<V> {
     Answer(Answer<V>),
-    Lease { grant: Grant, stale: Option<Entry<V>> },
+    /// The filter does not know the id.
+    Filtered,
+    Lease {
+        grant: Grant,
+        stale: Option<Entry<V>>,
+    },
     Unshared,
     Busy,
 }
@@ -64,6 +69,7 @@ fn outcome<V>(got: &Result<Got<V>, Failure>) -> Option<ReadOutcome> {
     Some(match got {
         Ok(Got::Answer(Answer::Absent)) => ReadOutcome::Absent,
         Ok(Got::Answer(Answer::Present(entry))) => entry.outcome()?,
+        Ok(Got::Filtered) => ReadOutcome::Filtered,
         Ok(Got::Lease { .. } | Got::Unshared | Got::Busy) => ReadOutcome::Miss,
         Err(_) => ReadOutcome::Failed,
     })
@@ -140,6 +146,7 @@ impl<V: Send + Sync + 'static> Caller<V> {
             aboard.answered = true;
             match verdict {
                 Verdict::Served(answer) => return Ok(Got::Answer(answer)),
+                Verdict::Filtered => return Ok(Got::Filtered),
                 Verdict::Leased(grant) => return Ok(Got::Lease { grant, stale: aboard.flight.stale() }),
                 Verdict::Unshared => return Ok(Got::Unshared),
                 Verdict::Failed(failure) => return Err(failure),

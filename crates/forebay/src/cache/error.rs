@@ -24,6 +24,8 @@ pub enum LoadError<E> {
     Recursive,
     /// Too many loads run already, or the `Forebay` shuts down, or the runtime it was built on is gone.
     Overloaded,
+    /// The filter that guards the cache does not know the id: there is nothing to load.
+    Filtered,
 }
 
 impl<E> Clone for LoadError<E> {
@@ -35,6 +37,7 @@ impl<E> Clone for LoadError<E> {
             Self::Panicked => Self::Panicked,
             Self::Recursive => Self::Recursive,
             Self::Overloaded => Self::Overloaded,
+            Self::Filtered => Self::Filtered,
         }
     }
 }
@@ -52,6 +55,7 @@ impl<E: fmt::Display> fmt::Display for LoadError<E> {
             Self::Overloaded => f.write_str(
                 "no load could be run: too many run already, or this Forebay or its runtime has ended",
             ),
+            Self::Filtered => f.write_str("the filter that guards the cache does not know the id"),
         }
     }
 }

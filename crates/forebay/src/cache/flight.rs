@@ -199,6 +199,7 @@ impl<V> State<V> {
                 let answer = if *waited { answer.from(Source::Coalesced) } else { answer.clone() };
                 self.serve(answer, seat)
             }
+            Some(Outcome::Filtered { sent }) if seat.arrived < *sent => Verdict::Filtered,
             Some(Outcome::Loaded { accepted: Some(sent) }) if !seat.fresh && seat.arrived < *sent => {
                 self.loaded.as_ref().map_or(Verdict::Next, |answer| self.serve(answer.by(seat), seat))
             }

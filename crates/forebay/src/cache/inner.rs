@@ -25,6 +25,7 @@ use crate::{
     clock::Moment,
     codec::Codec,
     context::Context,
+    filter::Filter,
     key::{Name, encode},
     observe::{Event, FillOutcome},
     sync::{Mutex, atomic::AtomicU64},
@@ -49,6 +50,8 @@ pub(crate) struct Inner<V> {
     pub(crate) codec: Arc<dyn Codec<V>>,
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) shared: Shared,
+    /// Knows which ids there can be.
+    pub(crate) guard: Option<Filter>,
     pub(crate) flights: Flights<V>,
     pub(crate) bulkhead: Option<Bulkhead>,
     pub(crate) breaker: Option<Breaker>,
@@ -72,6 +75,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
         shared: Shared,
     ) -> Self {
         Self {
+            guard: None,
             bulkhead: options.load_concurrency.map(Bulkhead::new),
             breaker: options.origin_breaker.map(|rule| Breaker::new(rule, shared.context.clock.clone())),
             flights: Flights::new(),

@@ -91,6 +91,9 @@ impl<V: Send + Sync + 'static> Leader<V> {
         if self.behind {
             return self.acquire(Reject::Nothing).await;
         }
+        if let Some(sent) = self.inner.rules_out(&self.id.given, &mut self.budget).await {
+            return Outcome::Filtered { sent };
+        }
         if self.fresh {
             return self.acquire(Reject::All).await;
         }

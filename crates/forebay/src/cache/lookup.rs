@@ -73,7 +73,7 @@ impl<V: Send + Sync + 'static> LookupRequest<'_, V> {
         let want = Want { goal: Goal::Lease(lease), fresh: self.fresh, wait: Some(self.wait) };
         match self.inner.obtain(&self.id, want).await {
             Ok(Got::Answer(Answer::Present(entry))) => Lookup::Hit(entry),
-            Ok(Got::Answer(Answer::Absent)) => Lookup::Absent,
+            Ok(Got::Answer(Answer::Absent) | Got::Filtered) => Lookup::Absent,
             Ok(Got::Lease { grant, stale }) => Lookup::Lease(self.hand_out(grant, stale)),
             Ok(Got::Unshared) => {
                 let token = Token::roll(&self.inner.shared.context.dice).unshared();

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what a caller goes through | `caller`, then `flight` and `verdict` for whom an answer may serve |
 //! | what the one task of a flight does | `leader`, `queue`, `load`, `fill` |
+//! | which ids nobody looks for | `guard` |
 //! | what bounds a load | `grant` for its lease, `bulkhead`, `breaker`, `waits` for cycles |
 //! | why nothing stale is stored | `fence`, `write` |
 //! | how callers read, or load by themselves | `read`, `lookup`, `lease` |
@@ -32,6 +33,7 @@ mod flight;
 mod flights;
 mod fresh;
 mod grant;
+mod guard;
 mod hearing;
 mod id;
 mod inner;
@@ -333,6 +335,7 @@ impl<V: Send + Sync + 'static> Cache<V> {
         let want = Want { goal: Goal::Load { loader, absence: false }, fresh, wait: None };
         match self.inner.obtain(id, want).await {
             Ok(Got::Answer(Answer::Present(entry))) => Ok(entry.value),
+            Ok(Got::Filtered) => Err(LoadError::Filtered),
             Ok(_) => Err(LoadError::Overloaded),
             Err(failure) => Err(failure.into_error(self.inner.options.failure_for)),
         }
@@ -347,7 +350,7 @@ impl<V: Send + Sync + 'static> Cache<V> {
         let want = Want { goal: Goal::Load { loader, absence: true }, fresh, wait: None };
         match self.inner.obtain(id, want).await {
             Ok(Got::Answer(Answer::Present(entry))) => Ok(Some(entry.value)),
-            Ok(Got::Answer(Answer::Absent)) => Ok(None),
+            Ok(Got::Answer(Answer::Absent) | Got::Filtered) => Ok(None),
             Ok(_) => Err(LoadError::Overloaded),
             Err(failure) => Err(failure.into_error(self.inner.options.failure_for)),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{entry::Read, id::Id, inner::Inner, options::Refresh, verdict::Answer};
+use super::{backend::Budget, entry::Read, id::Id, inner::Inner, options::Refresh, verdict::Answer};
 use crate::observe::{Event, ReadOutcome};
 
 impl<V: Send + Sync + 'static> Inner<V> {
@@ -13,7 +13,13 @@ impl<V: Send + Sync + 'static> Inner<V> {
             self.counts.memory_hit();
             return answer.into();
         }
-        let read = self.look(&id, self.options.refresh, true).await.map_or(Read::Miss, Read::from);
+        let mut budget = self.backend.budget();
+        if self.rules_out(&id.given, &mut budget).await.is_some() {
+            self.record(Event::Read { space: self.name.as_str(), outcome: ReadOutcome::Filtered });
+            return Read::Absent;
+        }
+        let found = self.look_within(&id, self.options.refresh, true, &mut budget).await;
+        let read = found.map_or(Read::Miss, Read::from);
         let outcome = match &read {
             Read::Hit(entry) => entry.outcome(),
             Read::Absent => Some(ReadOutcome::Absent),
@@ -28,8 +34,18 @@ impl<V: Send + Sync + 'static> Inner<V> {
     /// What the store has for `id`: a stale value only if `refresh` hands those out, an absence only if
     /// `absence` takes it for an answer.
     pub(crate) async fn look(&self, id: &Id, refresh: Refresh, absence: bool) -> Option<Answer<V>> {
+        self.look_within(id, refresh, absence, &mut self.backend.budget()).await
+    }
+
+    async fn look_within(
+        &self,
+        id: &Id,
+        refresh: Refresh,
+        absence: bool,
+        budget: &mut Budget,
+    ) -> Option<Answer<V>> {
         let fenced = self.flights.fence(&id.key, &self.shared.epoch);
-        let Ok(stored) = self.backend.read(&id.key, &mut self.backend.budget()).await else {
+        let Ok(stored) = self.backend.read(&id.key, budget).await else {
             return self.last_resort(&id.key).filter(|answer| is_usable(answer, refresh, absence));
         };
         let stored = stored?;

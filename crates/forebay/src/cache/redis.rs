@@ -17,12 +17,9 @@ use super::{
 use crate::{
     bus::{Bus, Kind},
     key::{Keys, Name, generations},
-    redis::{Redis, Reply, Request as Question, Road, Script, Takeback, Unusable},
+    redis::{LEAST, Redis, Reply, Request as Question, Road, Script, Takeback, Unusable},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
-
-/// What an answer leaves of a budget: whoever waited for it in a crowd is to come to the next question.
-const LEAST: Duration = Duration::from_millis(10);
 
 /// What is larger takes a connection of its own.
 const LARGE: usize = 64 << 10;

@@ -46,6 +46,8 @@ figures! {
     loaded,
     /// Reads answered with an absence.
     absences,
+    /// Reads of ids that the filter does not know.
+    filtered,
     /// Reads that found nothing and did not load.
     misses,
     /// Reads that ended in an error.
@@ -116,6 +118,7 @@ impl Counts {
             ReadOutcome::Loaded => &self.loaded,
             ReadOutcome::Coalesced => &self.coalesced,
             ReadOutcome::Absent => &self.absences,
+            ReadOutcome::Filtered => &self.filtered,
             ReadOutcome::Miss => &self.misses,
             ReadOutcome::Failed => &self.failures,
         }

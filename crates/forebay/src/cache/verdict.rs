@@ -19,6 +19,8 @@ pub(crate) enum Answer<V> {
 pub(crate) enum Outcome<V> {
     /// With what a read, sent at `sent`, found; `waited` when it was for somebody's load.
     Read { answer: Answer<V>, sent: Arrival, waited: bool },
+    /// With what the filter said, asked at `sent`: there is no such id.
+    Filtered { sent: Arrival },
     /// With what was loaded. If the store accepted it, it also serves those who came after the load began,
     /// but before the store was asked: `accepted` is when that was.
     Loaded { accepted: Option<Arrival> },
@@ -39,6 +41,8 @@ pub(crate) enum Verdict<V> {
     Pending,
     /// This answers the caller.
     Served(Answer<V>),
+    /// There is no such id.
+    Filtered,
     /// The lease is the caller's.
     Leased(Grant),
     /// The caller loads for itself.

@@ -16,7 +16,6 @@ pub(super) struct Homes {
     pub(super) locks: lock::Home,
     pub(super) once: once::Home,
     pub(super) unique: unique::Home,
-    #[expect(dead_code, reason = "nothing is built yet")]
     pub(super) filters: filter::Home,
 }
 

@@ -16,6 +16,7 @@ use crate::{
     codec::{Codec, MessagePack},
     context::Context,
     error::{Error, ErrorKind},
+    filter,
     key::Name,
     limiter::{self, Tiers},
     lock::Lock,
@@ -178,6 +179,12 @@ impl Forebay {
     /// Begins what has work run once, however often it is asked for.
     pub fn idempotency(&self) -> once::Builder {
         self.homes().once.idempotency()
+    }
+
+    /// Begins the filter `name` (`[a-z0-9._:-]`, at most 64 characters), which takes ids that were never added for ones
+    /// that were at most at `rate` (1e-9 to below 1) while there are no more than `capacity`.
+    pub fn filter(&self, name: &str, capacity: u64, rate: f64) -> filter::Builder {
+        filter::Builder::new(self.homes().filters.clone(), name, capacity, rate)
     }
 
     /// How much of the process-memory budget is used, in bytes.

@@ -59,6 +59,9 @@ pub(crate) const BUDGET: Duration = Duration::from_millis(50);
 /// The same for large values.
 const LARGE_BUDGET: Duration = Duration::from_millis(500);
 
+/// What an answer leaves of a budget: whoever waited for it in a crowd is to come to the next question.
+pub(crate) const LEAST: Duration = Duration::from_millis(10);
+
 /// Redis could not be asked. What to do then is the caller's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unusable {
@@ -172,14 +175,6 @@ impl Redis {
     /// Whether the node that has `key` may answer.
     pub(crate) fn may_answer(&self, key: &str) -> bool {
         self.0.topology.borrow().node(Some(key)).is_some_and(|node| !node.is_down())
-    }
-
-    /// The run of the server that has `key`, as of the last connection; nothing where that is not known.
-    #[expect(dead_code, reason = "the filter's, which comes next")]
-    pub(crate) fn run(&self, key: &str) -> Option<String> {
-        let node = self.0.topology.borrow().node(Some(key))?;
-        let run = node.run.lock();
-        run.clone().flatten()
     }
 
     /// The primaries, to ask each for what only it knows.
