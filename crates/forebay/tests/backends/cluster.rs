@@ -47,6 +47,7 @@ pub(crate) type ClusterRig = ServerRig<Cluster>;
 pub(crate) type ClockedClusterRig = ClockedRig<Cluster>;
 
 crate::cases::stamp!(crate::cluster::ClusterRig);
+crate::cases::filter::stamp!(crate::cluster::ClusterRig);
 crate::cases::limiter::stamp!(crate::cluster::ClockedClusterRig);
 crate::cases::once::stamp!(crate::cluster::ClockedClusterRig);
 crate::cases::lock::stamp!(crate::cluster::ClusterRig);

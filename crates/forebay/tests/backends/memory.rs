@@ -63,6 +63,7 @@ crate::cases::stamp!(crate::memory::MemoryRig);
 crate::cases::limiter::stamp!(crate::memory::MemoryRig);
 crate::cases::once::stamp!(crate::memory::MemoryRig);
 crate::cases::lock::stamp!(crate::memory::MemoryRig);
+crate::cases::filter::stamp!(crate::memory::MemoryRig);
 
 /// What applies to no other store, for the reasons in `not_applicable.md`.
 mod alone {

@@ -49,6 +49,7 @@ pub(crate) type RedisRig = ServerRig<Redis>;
 pub(crate) type ClockedRedisRig = ClockedRig<Redis>;
 
 crate::cases::stamp!(crate::redis::RedisRig);
+crate::cases::filter::stamp!(crate::redis::RedisRig);
 crate::cases::limiter::stamp!(crate::redis::ClockedRedisRig);
 crate::cases::once::stamp!(crate::redis::ClockedRedisRig);
 crate::cases::lock::stamp!(crate::redis::RedisRig);

@@ -26,7 +26,7 @@ fn beginning(path: &Path, text: &str) -> String {
 }
 
 /// Commands whose first argument is no key.
-const KEYLESS: [&str; 2] = ["PUBLISH", "TIME"];
+const KEYLESS: [&str; 3] = ["INFO", "PUBLISH", "TIME"];
 
 /// Commands all of whose arguments are keys.
 const KEYS_ONLY: [&str; 4] = ["DEL", "UNLINK", "EXISTS", "MGET"];

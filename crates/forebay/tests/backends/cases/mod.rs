@@ -5,6 +5,7 @@ pub(crate) mod absence;
 pub(crate) mod changes;
 pub(crate) mod coalescing;
 pub(crate) mod failures;
+pub(crate) mod filter;
 pub(crate) mod fresh;
 pub(crate) mod ids;
 pub(crate) mod leases;
