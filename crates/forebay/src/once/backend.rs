@@ -72,7 +72,11 @@ pub(crate) enum Found {
 /// What the caller that runs does next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step<'a> {
-    Renew(Duration),
+    /// For so long; `keep` is the life of the record where the store does not know it.
+    Renew {
+        lease: Duration,
+        keep: Duration,
+    },
     Complete(Complete<'a>),
     GiveUp,
 }

@@ -59,7 +59,8 @@ impl Beats {
         let clock = &self.inner.home.context.clock;
         clock.sleep(pause).await;
         let sent = clock.now();
-        (sent, self.inner.step(&self.name, self.token, Step::Renew(self.inner.lease)).await)
+        let step = Step::Renew { lease: self.inner.lease, keep: self.inner.keep };
+        (sent, self.inner.step(&self.name, self.token, step).await)
     }
 }
 

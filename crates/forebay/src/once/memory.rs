@@ -79,7 +79,7 @@ impl MemoryBackend {
     fn step(&self, name: &str, token: Token, step: Step<'_>) -> Option<Duration> {
         self.executions.step(name, |held| match (held, step) {
             (Some((state, left)), step) if state.owner == token => match step {
-                Step::Renew(life) => (Next::Keep, state.renew(life, self.clock.now(), left)),
+                Step::Renew { lease, .. } => (Next::Keep, state.renew(lease, self.clock.now(), left)),
                 Step::Complete(Complete { record, .. }) => (Next::Keep, state.complete(record)),
                 Step::GiveUp => state.give_up(),
             },

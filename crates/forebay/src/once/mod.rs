@@ -180,7 +180,8 @@ impl Idempotency {
             let why = format!("the lease is {lease:?}; 100 ms is the least, {:?} the most", self.0.keep);
             return Err(Error::new(ErrorKind::Config, why));
         }
-        self.0.step(&encode(name), token, Step::Renew(lease)).await.map_err(unavailable)
+        let step = Step::Renew { lease, keep: self.0.keep };
+        self.0.step(&encode(name), token, step).await.map_err(unavailable)
     }
 
     /// Keeps what the execution under `token` has brought, as [`Execution::complete`] does.

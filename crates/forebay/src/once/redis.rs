@@ -78,9 +78,10 @@ impl RedisBackend {
     async fn step(&self, name: &str, token: Token, step: Step<'_>) -> Result<Option<Duration>, Unusable> {
         let (key, token) = (self.keys.idempotency(name), token.to_string());
         let answer = match step {
-            Step::Renew(life) => {
-                let life = millis(life).to_string();
-                self.run(&RENEW, &key, &[token.as_bytes(), life.as_bytes()], Road::Usual).await
+            Step::Renew { lease, keep } => {
+                let (lease, keep) = (millis(lease).to_string(), millis(keep).to_string());
+                self.run(&RENEW, &key, &[&token, &lease, &keep].map(|word| word.as_bytes()), Road::Usual)
+                    .await
             }
             Step::Complete(complete) => self.complete(&key, &token, complete).await,
             Step::GiveUp => {

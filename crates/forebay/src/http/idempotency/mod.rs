@@ -57,6 +57,9 @@ const REPLAYED_FIELD: HeaderName = HeaderName::from_static("idempotent-replayed"
 /// again, as [`OnIndeterminate`](crate::once::OnIndeterminate) says. While Redis cannot be asked it is 503. All are
 /// problems (RFC 9457).
 ///
+/// Requests are the same if they are so to the byte: method, target, `Content-Type` and body, which is read before the
+/// handler runs.
+///
 /// A handler runs in a task of its own, to its end, also when the client goes away. Its answer is passed on as it
 /// comes, and kept once it has ended, unless [`Effect`] says that nothing was done. One that is larger than
 /// [`max_record`](crate::once::Builder::max_record) counts as done, and whoever asks again is told so (409

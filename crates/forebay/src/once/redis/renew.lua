@@ -3,6 +3,7 @@
 -- KEYS  the record
 -- ARGV  1 token of the caller
 --       2 life of the lease in ms
+--       3 life of the record in ms where it has none
 --
 -- Returns the life in ms that the lease has now; 0 if the caller does not run.
 --
@@ -12,12 +13,11 @@ if not running or owner ~= ARGV[1] then
     return 0
 end
 local left = redis.call('PTTL', key)
-local life = tonumber(ARGV[2])
 if left < 0 then
-    left = life
+    left = tonumber(ARGV[3])
 end
 left = math.max(left, 1)
-life = math.min(life, left)
+local life = math.min(tonumber(ARGV[2]), left)
 local record = VERSION .. stage .. print .. owner .. string.format('%.0f', now + life)
 redis.call('SET', key, record, 'PX', string.format('%.0f', left))
 return life

@@ -148,6 +148,7 @@ pub(crate) async fn a_record_that_was_made_to_stay_ends_again(rig: ClockedRig<im
     persist();
     payments.renew("order 7", token, LEASE).await.unwrap();
     heals("a renewal");
+    assert!(rig.life(&key) > LEASE.as_millis() as i64, "it is known for no longer than it runs");
     persist();
     assert_eq!(payments.complete("order 7", token, Record::new("paid")).await.unwrap(), Completed::Stored);
     heals("a completion");

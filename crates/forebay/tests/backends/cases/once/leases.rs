@@ -33,6 +33,7 @@ pub(crate) async fn an_execution_that_is_dropped_is_indeterminate_once_its_lease
     }
 }
 
+// I12: how long that takes is an option.
 pub(crate) async fn what_may_run_again_runs_again_and_no_earlier(rig: impl Rig) {
     let payments = again(&rig);
     drop(begin(&payments, "order").await);
@@ -44,7 +45,6 @@ pub(crate) async fn what_may_run_again_runs_again_and_no_earlier(rig: impl Rig) 
     assert_eq!(begun.iter().filter(|begun| told(begun) == "running").count(), 99);
 }
 
-// I12: how long that takes is an option.
 pub(crate) async fn whoever_ran_first_is_told_that_it_has_lost(rig: impl Rig) {
     let (payments, token) = (again(&rig), Token::random());
     // Under a token, since an execution would be renewed.

@@ -109,6 +109,11 @@ pub(crate) async fn work_runs_once(rig: impl Rig) {
         assert_eq!((&record.bytes()[..], replayed), (&b"paid"[..], again));
     }
     assert_eq!(runs.into_inner(), 1);
+    // Also in a task of its own.
+    let other = tokio::spawn(async move {
+        payments.run("other", "", async |_| Ok::<_, Failure<io::Error>>(record("paid"))).await
+    });
+    assert!(matches!(other.await.unwrap().unwrap(), Ran::Done { replayed: false, .. }));
 }
 
 pub(crate) async fn work_that_fails_says_whether_anything_was_done(rig: impl Rig) {
