@@ -26,7 +26,7 @@ pub(super) enum Seen {
 
 /// What a store says to a rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begun {
+pub(super) enum Beginning {
     /// From now on all additions go to its bitmap, too.
     Begun,
     /// Another is under way, and held for so long.
@@ -61,7 +61,7 @@ pub(super) trait Backend: fmt::Debug + Send + Sync {
     fn look(&self) -> Told<'_, Figures>;
 
     /// Begins a rebuild under `token`.
-    fn begin(&self, token: Token, shape: Shape) -> Told<'_, Begun>;
+    fn begin(&self, token: Token, shape: Shape) -> Told<'_, Beginning>;
 
     /// Does `step` if the rebuild of `token` is still the one under way; answers whether it did.
     fn step<'a>(&'a self, token: Token, step: Step<'a>) -> Told<'a, bool>;

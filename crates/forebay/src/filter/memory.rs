@@ -11,7 +11,7 @@ use futures::FutureExt;
 
 use super::{
     answer::Figures,
-    backend::{Backend, Begun, Seen, Step, Told},
+    backend::{Backend, Beginning, Seen, Step, Told},
     mark::Mark,
     shape::Shape,
 };
@@ -82,18 +82,18 @@ impl MemoryBackend {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, token: Token, shape: Shape) -> Begun {
+    fn begin(&self, token: Token, shape: Shape) -> Beginning {
         if self.read().next.is_some() {
-            return Begun::Running(self.lease);
+            return Beginning::Running(self.lease);
         }
         // Made before the lock is taken: it may be large.
         let bits = Bits::new(shape);
         let next = &mut self.write().next;
         if next.is_some() {
-            return Begun::Running(self.lease);
+            return Beginning::Running(self.lease);
         }
         *next = Some((token, bits));
-        Begun::Begun
+        Beginning::Begun
     }
 
     fn step(&self, token: Token, step: Step<'_>) -> bool {
@@ -151,7 +151,7 @@ impl Backend for MemoryBackend {
         .boxed()
     }
 
-    fn begin(&self, token: Token, shape: Shape) -> Told<'_, Begun> {
+    fn begin(&self, token: Token, shape: Shape) -> Told<'_, Beginning> {
         async move { Ok(self.begin(token, shape)) }.boxed()
     }
 

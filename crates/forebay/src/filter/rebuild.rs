@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     Inner,
     answer::Rebuilt,
-    backend::{Begun, Step},
+    backend::{Beginning, Step},
     mark::Mark,
 };
 use crate::{
@@ -39,12 +39,12 @@ impl Inner {
         let token = Token::roll(&self.context.dice);
         let mut rebuild = Rebuild { inner: self.clone(), token, settled: false };
         match self.backend.begin(token, self.shape).await {
-            Ok(Begun::Begun) => {}
-            Ok(Begun::Running(retry_after)) => {
+            Ok(Beginning::Begun) => {}
+            Ok(Beginning::Running(retry_after)) => {
                 rebuild.settled = true;
                 return Ok(Rebuilt::Running { retry_after });
             }
-            Ok(Begun::Untold) => return Err(self.untold().into()),
+            Ok(Beginning::Untold) => return Err(self.untold().into()),
             Err(_) => return Err(self.unavailable("cannot be rebuilt").into()),
         }
         let filled = async {

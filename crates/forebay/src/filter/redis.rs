@@ -19,7 +19,7 @@ use self::{
 };
 use super::{
     answer::Figures,
-    backend::{Backend, Begun, Seen, Step, Told},
+    backend::{Backend, Beginning, Seen, Step, Told},
     mark::Mark,
     shape::Shape,
 };
@@ -120,7 +120,7 @@ impl RedisBackend {
         Ok(Figures { complete: believed == 1, rebuilding: rebuilding == 1, ..figures })
     }
 
-    async fn begin(&self, token: Token, shape: Shape) -> Result<Begun, Unusable> {
+    async fn begin(&self, token: Token, shape: Shape) -> Result<Beginning, Unusable> {
         let next = Generation::begun(token, shape);
         let ask = |known: &Pointer| {
             let other = known.next.as_ref().map(|next| self.bits(next));
@@ -128,12 +128,14 @@ impl RedisBackend {
         };
         let (_, reply) = self.run(ask).await?;
         Ok(match reply {
-            Reply::Number(left) => Begun::Running(Duration::from_millis(left.try_into().unwrap_or_default())),
+            Reply::Number(left) => {
+                Beginning::Running(Duration::from_millis(left.try_into().unwrap_or_default()))
+            }
             Reply::Bytes(pointer) if !pointer.is_empty() => {
                 self.learn(pointer);
-                Begun::Begun
+                Beginning::Begun
             }
-            _ => Begun::Untold,
+            _ => Beginning::Untold,
         })
     }
 
@@ -254,7 +256,7 @@ impl Backend for RedisBackend {
         self.look().boxed()
     }
 
-    fn begin(&self, token: Token, shape: Shape) -> Told<'_, Begun> {
+    fn begin(&self, token: Token, shape: Shape) -> Told<'_, Beginning> {
         self.begin(token, shape).boxed()
     }
 

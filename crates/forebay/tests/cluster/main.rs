@@ -5,5 +5,6 @@
 mod absent;
 mod dead;
 mod failover;
+mod filters;
 mod moved;
 mod stage;

@@ -5,6 +5,7 @@
 mod aged;
 mod crowds;
 mod denials;
+mod filters;
 mod foreign;
 mod heard;
 mod holders;

@@ -20,9 +20,9 @@ const A_WHILE: Duration = Duration::from_millis(400);
 const PROCESSES: u32 = 3;
 
 /// What makes a server of no use, by name.
-const STRIKES: [&str; 5] = ["stopped", "killed", "full", "demoted", "hung for its clients"];
+pub(crate) const STRIKES: [&str; 5] = ["stopped", "killed", "full", "demoted", "hung for its clients"];
 
-async fn strike(stage: &Stage, how: &str) {
+pub(crate) async fn strike(stage: &Stage, how: &str) {
     match how {
         "stopped" => stage.redis.pause(),
         "killed" => stage.redis.kill(),

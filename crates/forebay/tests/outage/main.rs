@@ -3,6 +3,7 @@
 mod askers;
 mod callers;
 mod deferred;
+mod filters;
 mod journal;
 mod large;
 mod limit_calls;

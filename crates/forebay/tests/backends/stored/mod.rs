@@ -1,6 +1,7 @@
-//! What limiters, locks and executions keep in a server, and the server's time by which they do.
+//! What limiters, locks, executions and filters keep in a server, and the server's time by which they do.
 
 pub(crate) mod clocks;
+pub(crate) mod filters;
 pub(crate) mod keys;
 pub(crate) mod locks;
 pub(crate) mod once;
@@ -103,6 +104,16 @@ macro_rules! stamp_stored {
                     a_record_that_the_server_has_lost_is_made_anew_when_it_is_done,
                     an_execution_learns_that_the_server_has_lost_it,
                     a_lease_ends_by_the_servers_clock,
+                }
+                filters: {
+                    without_its_pointer_a_filter_says_maybe,
+                    without_its_bitmap_a_filter_says_maybe,
+                    a_bitmap_that_ends_during_a_rebuild_is_not_put_into_use,
+                    a_filter_is_two_keys_and_a_rebuild_one_more,
+                    a_filter_that_nobody_uses_ends_and_one_in_use_does_not,
+                    what_is_no_pointer_is_never_denied_by_and_is_replaced,
+                    a_rebuild_whose_process_stands_still_keeps_nobody_out_for_long,
+                    an_id_has_the_same_bits_for_ever,
                 }
                 clocks: {
                     clocks_of_processes_that_are_apart_change_nothing,
