@@ -20,3 +20,4 @@ mod server;
 mod shutdown;
 mod stage;
 mod timing;
+mod visitors;

@@ -19,6 +19,7 @@ pub(crate) mod permits;
 pub(crate) mod recursion;
 pub(crate) mod shutdown;
 pub(crate) mod stale;
+pub(crate) mod unique;
 
 /// Stamps one test per case for a rig. A case that is not listed here is dead code.
 macro_rules! stamp {

@@ -1,10 +1,11 @@
-//! What limiters, locks, executions and filters keep in a server, and the server's time by which they do.
+//! What limiters, locks, executions, filters and counters keep in a server, and the server's time by which they do.
 
 pub(crate) mod clocks;
 pub(crate) mod filters;
 pub(crate) mod keys;
 pub(crate) mod locks;
 pub(crate) mod once;
+pub(crate) mod visitors;
 
 use std::time::Duration;
 
@@ -114,6 +115,19 @@ macro_rules! stamp_stored {
                     what_is_no_pointer_is_never_denied_by_and_is_replaced,
                     a_rebuild_whose_process_stands_still_keeps_nobody_out_for_long,
                     an_id_has_the_same_bits_for_ever,
+                }
+                visitors: {
+                    a_day_is_one_key_of_less_than_14_5_kb_that_ends_with_its_last_count,
+                    a_thousand_are_one_round_trip_and_are_not_sent_again_soon,
+                    who_is_recorded_is_sent_within_a_second_or_with_a_thousand,
+                    who_has_a_counter_no_more_has_sent_all,
+                    a_clock_that_is_off_by_a_day_changes_nothing,
+                    who_waits_over_midnight_counts_on_the_day_on_which_it_came,
+                    who_waited_for_longer_than_days_are_kept_is_dropped_and_told,
+                    a_day_on_which_clocks_are_moved_ends_at_its_midnight,
+                    what_is_no_count_of_a_day_counts_as_nothing_and_is_replaced,
+                    a_day_that_was_made_to_stay_ends_again,
+                    an_id_is_stored_as_half_of_its_hash,
                 }
                 clocks: {
                     clocks_of_processes_that_are_apart_change_nothing,
