@@ -91,3 +91,20 @@ impl Backend for MemoryBackend {
 fn time(clock: &Clock, began: Duration) -> Time {
     millis(began + clock.now().since(Moment::default()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_that_cannot_be_counted_any_more_take_no_room() {
+        let (clock, manual) = Clock::manual();
+        let calendar = Calendar::new("UTC", 8).unwrap();
+        let backend = MemoryBackend::new(calendar, clock, Duration::from_secs(1_800_000_000));
+        for _ in 0..30 {
+            backend.record(Visitor::of("ada"));
+            manual.advance(Duration::from_hours(24));
+        }
+        assert_eq!(backend.with(|days| days.sketches.len()), 8);
+    }
+}

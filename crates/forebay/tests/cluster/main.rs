@@ -8,3 +8,4 @@ mod failover;
 mod filters;
 mod moved;
 mod stage;
+mod visitors;

@@ -11,7 +11,7 @@ use crate::stage::{Stage, does, key, place, slot};
 const BUDGET: Duration = Duration::from_secs(1);
 
 /// A slot on its way from one node to another.
-struct Move<'a> {
+pub(crate) struct Move<'a> {
     cluster: &'a Cluster,
     slot: String,
     from: usize,
@@ -19,7 +19,7 @@ struct Move<'a> {
 }
 
 impl<'a> Move<'a> {
-    fn of(cluster: &'a Cluster, id: &str) -> Self {
+    pub(crate) fn of(cluster: &'a Cluster, id: &str) -> Self {
         let from = place(cluster, id);
         Self { cluster, slot: slot(cluster, id).to_string(), from, to: (from + 1) % 3 }
     }
@@ -33,19 +33,19 @@ impl<'a> Move<'a> {
     }
 
     /// From now on keys that the old node has not are asked for at the new one.
-    fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.set(self.to, &["IMPORTING", &self.name(self.from)]);
         self.set(self.from, &["MIGRATING", &self.name(self.to)]);
     }
 
     /// Moves a key.
-    fn carry(&self, key: &str) {
+    pub(crate) fn carry(&self, key: &str) {
         let [from, to] = [self.from, self.to].map(|at| &self.cluster.nodes()[at]);
         does(from, &["MIGRATE", "127.0.0.1", &to.port().to_string(), key, "0", "5000"]);
     }
 
     /// From now on every key is the new node's.
-    fn end(&self) {
+    pub(crate) fn end(&self) {
         let name = self.name(self.to);
         for at in [self.to, self.from, 3 - self.from - self.to] {
             self.set(at, &["NODE", &name]);
@@ -53,7 +53,7 @@ impl<'a> Move<'a> {
     }
 
     /// Whether the new node has `key`.
-    fn has_arrived(&self, key: &str) -> bool {
+    pub(crate) fn has_arrived(&self, key: &str) -> bool {
         self.cluster.nodes()[self.to].call(&["EXISTS", key]) == "1"
     }
 }
