@@ -25,6 +25,8 @@ pub(crate) struct App {
     pub(crate) addresses: Addresses,
     pub(crate) limit_headers: HeaderStyle,
     pub(crate) request_deadline: Duration,
+    /// The longest wait for a lock.
+    pub(crate) lock_wait: Duration,
     /// Cancelled when the server begins to shut down.
     pub(crate) draining: CancellationToken,
 }
@@ -58,6 +60,7 @@ impl App {
             addresses: config.server.addresses().clone(),
             limit_headers: config.server.limit_headers(),
             request_deadline: config.request_deadline(),
+            lock_wait: config.lock_wait(),
             draining: CancellationToken::new(),
         }))
     }

@@ -36,8 +36,15 @@ pub(crate) enum Kind {
     RequestTimeout,
     Busy,
     LeaseLost,
+    Locked,
+    NotTheHolder,
+    Taken,
+    Running,
+    Indeterminate,
+    RecordOmitted,
     TooLarge,
     NeverFits,
+    OtherFingerprint,
     QuotaExceeded,
     UnsupportedContentEncoding,
     Internal,
@@ -66,11 +73,18 @@ impl Kind {
             Self::RequestTimeout => (408, "request-timeout", "The body took too long to arrive"),
             Self::Busy => (409, "busy", "Somebody else is loading this id"),
             Self::LeaseLost => (409, "lease-lost", "The lease is no longer held"),
+            Self::Locked => (409, "locked", "Somebody else holds the lock"),
+            Self::NotTheHolder => (409, "not-the-holder", "The token holds nothing here"),
+            Self::Taken => (409, "taken", "Somebody else has claimed the name"),
+            Self::Running => (409, "running", "Somebody is running it"),
+            Self::Indeterminate => (409, "indeterminate", "Nobody knows whether it was done"),
+            Self::RecordOmitted => (409, "record-omitted", "It was done, and its record is not kept"),
             Self::TooLarge => (413, "too-large", "The body is too large"),
             Self::UnsupportedContentEncoding => {
                 (415, "unsupported-content-encoding", "The body is in an encoding that is not kept")
             }
             Self::NeverFits => (422, "never-fits", "The cost is more than can ever be allowed"),
+            Self::OtherFingerprint => (422, "other-fingerprint", "The key belongs to another request"),
             Self::QuotaExceeded => (429, "quota-exceeded", "Nothing is left of a quota"),
             Self::Internal => (500, "internal", "The server failed"),
             Self::LoadFailed => (503, "load-failed", "A load of this id failed a moment ago"),
@@ -175,6 +189,13 @@ impl IntoResponse for Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl Problem {
+    /// What the library says of its store, or of itself.
+    pub(crate) fn of(error: &Error) -> Self {
         let kind = match error.kind() {
             ErrorKind::Config => Kind::InvalidQuery,
             ErrorKind::Encode => Kind::InvalidBody,

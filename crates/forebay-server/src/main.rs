@@ -10,6 +10,7 @@ mod error;
 mod extract;
 mod limits;
 mod middleware;
+mod record;
 mod reload;
 mod router;
 mod spaces;

@@ -9,7 +9,7 @@ use tower::ServiceBuilder;
 use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
 
 use crate::{
-    api::{cache, figures, health, lease, limits, limits_batch},
+    api::{cache, claims, figures, health, idempotency, lease, limits, limits_batch, locks},
     app::Shared,
     error::{Kind, Problem},
     middleware::{self, problem_of_panic, require_data, require_read},
@@ -26,6 +26,15 @@ pub(crate) fn router(app: Shared) -> Router {
         .route("/v1/limits/{policy}", post(limits::check))
         .route("/v1/limits/{policy}/{subject}", get(limits::peek).delete(limits::reset))
         .route("/v1/batch/limits", post(limits_batch::check))
+        .route("/v1/locks/{name}", post(locks::take).patch(locks::renew).delete(locks::release))
+        .route("/v1/claims/{name}", post(claims::claim).delete(claims::give_back))
+        .route(
+            "/v1/idempotency/{key}",
+            post(idempotency::begin)
+                .put(idempotency::complete)
+                .patch(idempotency::renew)
+                .delete(idempotency::give_up),
+        )
         .route_layer(from_fn_with_state(app.clone(), require_data));
     let figures = Router::new()
         .route("/rate-limit/stats", get(figures::limits))

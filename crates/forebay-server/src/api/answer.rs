@@ -111,15 +111,19 @@ pub(super) fn forward(outcome: Outcome, why: &'static str, answer: impl IntoResp
 }
 
 fn value(entry: &Entry<Content>) -> Response {
-    let content_type = entry.value.content_type.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
-    let content_type = content_type.unwrap_or(HeaderValue::from_static("application/octet-stream"));
     let headers = [
-        (CONTENT_TYPE, content_type),
+        content_type(entry.value.content_type.as_deref()),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (AGE, entry.age.as_secs().into()),
         (ETAG, etag(entry)),
     ];
     (headers, Body::from(entry.value.bytes.clone())).into_response()
+}
+
+/// The header for bytes of this type, which is what somebody wrote.
+pub(crate) fn content_type(written: Option<&str>) -> (HeaderName, HeaderValue) {
+    let sendable = written.and_then(|text| HeaderValue::from_str(text).ok());
+    (CONTENT_TYPE, sendable.unwrap_or(HeaderValue::from_static("application/octet-stream")))
 }
 
 /// The validator if the entry has one that can be sent, else its number.

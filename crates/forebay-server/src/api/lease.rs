@@ -21,7 +21,7 @@ use crate::{
     app::Shared,
     content::Content,
     error::{Kind, Problem},
-    extract::{self, FOREBAY_LEASE, HeldToken, KnownTarget, Query, Target},
+    extract::{self, FOREBAY_LEASE, HeldLease, KnownTarget, Query, Target},
 };
 
 /// When to try a renewal again that Redis did not answer: soon, since the lease runs out meanwhile.
@@ -84,7 +84,7 @@ fn granted(lease: Lease<Content>) -> Response {
 /// Stores what the holder loaded, or with `absent=1` that there is nothing.
 pub(crate) async fn fill(
     Target { space, id }: Target,
-    HeldToken(token): HeldToken,
+    HeldLease(token): HeldLease,
     uri: Uri,
     headers: HeaderMap,
     body: Body,
@@ -119,7 +119,7 @@ async fn leave_unshared(lease: Lease<Content>) {
 /// Holds the lease for longer.
 pub(crate) async fn renew(
     KnownTarget { space, id }: KnownTarget,
-    HeldToken(token): HeldToken,
+    HeldLease(token): HeldLease,
     uri: Uri,
     headers: HeaderMap,
     body: Body,
@@ -142,7 +142,7 @@ pub(crate) async fn renew(
 /// Ends the lease without a value; with `failed=1` the origin is then left alone for a moment.
 pub(crate) async fn give_back(
     KnownTarget { space, id }: KnownTarget,
-    HeldToken(token): HeldToken,
+    HeldLease(token): HeldLease,
     uri: Uri,
 ) -> Result<StatusCode, Problem> {
     let failed = Query::read(&uri, &["failed"])?.flag("failed")?;

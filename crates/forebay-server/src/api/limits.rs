@@ -9,10 +9,10 @@ use axum::{
 use forebay::Subject;
 use serde::Deserialize;
 
-use super::decision;
+use super::{decision, given::required};
 use crate::{
     app::Shared,
-    error::{Kind, Problem},
+    error::Problem,
     extract::{self, AskedPolicy, AskedSubject, Query},
 };
 
@@ -36,8 +36,7 @@ pub(crate) async fn check(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let Asked { subject, tier, cost } = extract::json(body, &headers).await?;
-    let subject =
-        subject.ok_or_else(|| Problem::new(Kind::InvalidBody, "in the body: `subject` is missing"))?;
+    let subject = required(subject, "subject")?;
     let tier = tier.as_deref().unwrap_or(&policy.lowest);
     let subject = Subject::spelled(subject);
     let decision = policy.limiter.check_cost(&subject, tier, cost.unwrap_or(1)).await;

@@ -3,11 +3,17 @@
 mod answer;
 mod asked;
 pub(crate) mod cache;
+pub(crate) mod claims;
 pub(crate) mod decision;
 pub(crate) mod figures;
+mod given;
 pub(crate) mod health;
+pub(crate) mod idempotency;
 pub(crate) mod lease;
 pub(crate) mod limits;
 pub(crate) mod limits_batch;
+pub(crate) mod locks;
 mod readiness;
 mod written;
+
+pub(crate) use answer::content_type;

@@ -69,7 +69,8 @@ async fn nothing(body: Body, headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-async fn content(body: Body, headers: &HeaderMap, most: usize) -> Result<Content, Problem> {
+/// The body with its type, to be kept.
+pub(super) async fn content(body: Body, headers: &HeaderMap, most: usize) -> Result<Content, Problem> {
     let content_type = extract::content_type(headers)?;
     extract::unencoded(headers)?;
     let bytes = extract::content(body, headers, most).await?;

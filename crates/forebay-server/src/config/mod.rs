@@ -34,6 +34,9 @@ const LISTEN: &str = "127.0.0.1:7340";
 /// How long callers of a space may wait, if the space does not say.
 const WAIT: Duration = Duration::from_secs(30);
 
+/// The longest wait for a lock that the library takes.
+const LOCK_WAIT: Duration = Duration::from_hours(1);
+
 /// All settings, checked.
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -118,6 +121,11 @@ impl Config {
     /// How long a request may take.
     pub(crate) fn request_deadline(&self) -> Duration {
         self.server.request_deadline(&self.cache)
+    }
+
+    /// How long callers may wait for a lock: less than the deadline, and not more than the library lets them.
+    pub(crate) fn lock_wait(&self) -> Duration {
+        (self.request_deadline() / 10 * 9).min(LOCK_WAIT)
     }
 
     /// How long callers of an undeclared space may wait: less than the deadline.

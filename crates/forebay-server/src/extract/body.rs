@@ -51,7 +51,18 @@ pub(crate) async fn json<T: DeserializeOwned + Default>(
     body: Body,
     headers: &HeaderMap,
 ) -> Result<T, Problem> {
-    let bytes = content(body, headers, JSON).await?;
+    object(&content(body, headers, JSON).await?)
+}
+
+/// As [`json`], for an object that tells of many things at once.
+pub(crate) async fn many<T: DeserializeOwned + Default>(
+    body: Body,
+    headers: &HeaderMap,
+) -> Result<T, Problem> {
+    object(&content(body, headers, LIST).await?)
+}
+
+fn object<T: DeserializeOwned + Default>(bytes: &[u8]) -> Result<T, Problem> {
     let text = bytes.trim_ascii();
     match text.first() {
         None => Ok(T::default()),

@@ -4,11 +4,7 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use forebay::Subject;
 
 use super::Segments;
-use crate::{
-    app::Shared,
-    error::{Kind, Problem},
-    limits::Policy,
-};
+use crate::{app::Shared, error::Problem, limits::Policy};
 
 /// What `/v1/limits/{policy}` names.
 #[derive(Debug)]
@@ -29,7 +25,7 @@ impl FromRequestParts<Shared> for AskedPolicy {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        app.limits.find(segment(parts, 2)?).cloned().map(Self)
+        app.limits.find(Segments::find(parts, 2)?).cloned().map(Self)
     }
 }
 
@@ -37,13 +33,7 @@ impl FromRequestParts<Shared> for AskedSubject {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        let policy = app.limits.find(segment(parts, 2)?)?.clone();
-        Ok(Self { policy, subject: Subject::spelled(segment(parts, 3)?) })
+        let policy = app.limits.find(Segments::find(parts, 2)?)?.clone();
+        Ok(Self { policy, subject: Subject::spelled(Segments::find(parts, 3)?) })
     }
-}
-
-fn segment(parts: &Parts, index: usize) -> Result<&str, Problem> {
-    let segments = parts.extensions.get().and_then(|Segments(segments)| segments.get(index));
-    let unnamed = || Problem::new(Kind::NotFound, "the path names no policy and subject");
-    segments.map(String::as_str).ok_or_else(unnamed)
 }

@@ -1,5 +1,7 @@
 //! The path in its segments, read from the raw form so that an id may hold any character.
 
+use axum::http::request::Parts;
+
 use super::escapes::decode;
 use crate::error::{Kind, Problem};
 
@@ -20,5 +22,12 @@ impl Segments {
             raw => decode(raw).map_err(refuse),
         };
         relative.split('/').map(segment).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The segment at `index` of a request whose route has it.
+    pub(crate) fn find(parts: &Parts, index: usize) -> Result<&str, Problem> {
+        let segment = parts.extensions.get().and_then(|Self(segments)| segments.get(index));
+        let unnamed = || Problem::new(Kind::NotFound, "the path does not name what the call is about");
+        segment.map(String::as_str).ok_or_else(unnamed)
     }
 }

@@ -5,14 +5,17 @@
 mod announcement;
 mod auth;
 mod cache;
+mod claims;
 mod config;
 mod headers;
 mod health;
+mod idempotency;
 mod ids;
 mod lease;
 mod limits;
 mod limits_batch;
 mod limits_shared;
+mod locks;
 mod own_limits;
 mod refusals;
 mod reload;

@@ -2,24 +2,11 @@
 
 use std::{io::Write, net::TcpStream, time::Duration};
 
-use crate::support::{RawAnswer, Server, exchange};
+use crate::support::{RawAnswer, Server, exchange, is_problem};
 
 const TOKEN: &str = "forebay-lease: 0123456789abcdef0123456789abcdef";
 const ENTRY: &str = "/v1/cache/a/b";
 const LEASE: &str = "/v1/cache/a/b/lease";
-
-/// Every member that the convention asks for, and no other.
-fn is_problem(answer: &RawAnswer, status: u16, name: &str) {
-    assert_eq!((answer.status, answer.problem().as_str()), (status, name), "{answer:?}");
-    assert_eq!(answer.header("content-type"), Some("application/problem+json"));
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
-    let json = answer.json();
-    assert_eq!(json["status"], status);
-    assert_eq!(json["request_id"].as_str(), answer.header("x-request-id"));
-    for member in ["type", "title", "detail"] {
-        assert!(json[member].as_str().is_some_and(|text| !text.is_empty()), "{member}: {json}");
-    }
-}
 
 #[test]
 fn paths_that_cannot_be_read_are_refused() {

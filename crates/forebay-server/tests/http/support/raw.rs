@@ -50,3 +50,16 @@ impl RawAnswer {
         self.json()["type"].as_str().unwrap().rsplit('/').next().unwrap().to_owned()
     }
 }
+
+/// Every member that the convention asks for, and no other.
+pub(crate) fn is_problem(answer: &RawAnswer, status: u16, name: &str) {
+    assert_eq!((answer.status, answer.problem().as_str()), (status, name), "{answer:?}");
+    assert_eq!(answer.header("content-type"), Some("application/problem+json"));
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let json = answer.json();
+    assert_eq!(json["status"], status);
+    assert_eq!(json["request_id"].as_str(), answer.header("x-request-id"));
+    for member in ["type", "title", "detail"] {
+        assert!(json[member].as_str().is_some_and(|text| !text.is_empty()), "{member}: {json}");
+    }
+}

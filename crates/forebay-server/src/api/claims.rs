@@ -1,0 +1,73 @@
+//! `/v1/claims/{name}`: names that one caller takes for a time.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, StatusCode, Uri},
+    response::{IntoResponse, Response},
+};
+use forebay::once::Claim;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    answer,
+    given::{GivenToken, not_the_holder, occupied, refused, required},
+};
+use crate::{
+    app::Shared,
+    error::{Kind, Problem},
+    extract::{self, HeldToken, Named, Query},
+};
+
+/// The body of `POST /v1/claims/{name}`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    ttl_ms: Option<u64>,
+    token: Option<GivenToken>,
+}
+
+/// Claims the name, unless somebody has.
+pub(crate) async fn claim(
+    State(app): State<Shared>,
+    Named(name): Named,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    Query::read(&uri, &[])?;
+    extract::without_token(&headers)?;
+    let Asked { ttl_ms, token } = extract::json(body, &headers).await?;
+    let ttl_ms = required(ttl_ms, "ttl_ms")?;
+    let life = Duration::from_millis(ttl_ms);
+    let claimed = match token {
+        Some(GivenToken(token)) => app.forebay.claim_as(&name, life, token).await,
+        None => app.forebay.claim(&name, life).await,
+    };
+    match claimed.map_err(|error| refused("ttl_ms", &error))? {
+        Claim::Claimed(token) => {
+            let members = json!({ "token": token.to_string(), "ttl_ms": ttl_ms });
+            Ok((StatusCode::CREATED, answer::json(&members)).into_response())
+        }
+        Claim::Taken { retry_after } => Err(occupied(Kind::Taken, "somebody else was first", retry_after)),
+    }
+}
+
+/// Frees the name before its time.
+pub(crate) async fn give_back(
+    State(app): State<Shared>,
+    Named(name): Named,
+    HeldToken(token): HeldToken,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    Query::read(&uri, &[])?;
+    extract::unconditional(&headers)?;
+    match app.forebay.unclaim(&name, token).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(not_the_holder("nothing is changed")),
+    }
+}

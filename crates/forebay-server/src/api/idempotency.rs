@@ -1,0 +1,193 @@
+//! `/v1/idempotency/{key}`: work that runs once, whatever is retried.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    extract::State,
+    http::{HeaderMap, StatusCode, Uri},
+    response::{IntoResponse, Response},
+};
+use forebay::once::{Begun, Completed, Idempotency, OnIndeterminate, Record};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    answer::{self, millis},
+    given::{GivenToken, life, not_the_holder, occupied, refused, required},
+    written::content,
+};
+use crate::{
+    app::{App, Shared},
+    error::{Kind, Problem},
+    extract::{self, HeldToken, Named, Query},
+    record,
+};
+
+/// For how long others are kept out by work that is not heard of, if its client does not say.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// How long it is known what became of a key, if its client does not say.
+const KEEP: Duration = Duration::from_hours(24);
+
+/// The most that the library keeps anything: a lease is bounded by its key's own life.
+const LONGEST: Duration = Duration::from_hours(24 * 3650);
+
+/// The body of `POST /v1/idempotency/{key}`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    fingerprint: Option<String>,
+    owner: Option<GivenToken>,
+    lease_ms: Option<u64>,
+    keep_ms: Option<u64>,
+    #[serde(default)]
+    on_indeterminate: PolicyName,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PolicyName {
+    #[default]
+    Refuse,
+    Rerun,
+}
+
+/// The body of `PATCH /v1/idempotency/{key}`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedAgain {
+    lease_ms: Option<u64>,
+}
+
+impl Asked {
+    fn keep(&self) -> Duration {
+        life(self.keep_ms, KEEP)
+    }
+
+    fn lease(&self) -> Duration {
+        life(self.lease_ms, LEASE.min(self.keep()))
+    }
+
+    fn idempotency(&self, app: &App) -> Result<Idempotency, Problem> {
+        let builder = app.forebay.idempotency().lease(self.lease()).keep(self.keep());
+        let built = builder.on_indeterminate(self.on_indeterminate.into()).build();
+        built.map_err(|error| refused("lease_ms` or `keep_ms", &error))
+    }
+}
+
+/// Lets the client run what comes under the key, or says how it stands.
+pub(crate) async fn begin(
+    State(app): State<Shared>,
+    Named(key): Named,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    Query::read(&uri, &[])?;
+    extract::without_token(&headers)?;
+    let asked: Asked = extract::json(body, &headers).await?;
+    let fingerprint = required(asked.fingerprint.as_deref().filter(|text| !text.is_empty()), "fingerprint")?;
+    let idempotency = asked.idempotency(&app)?;
+    let begun = match asked.owner {
+        Some(GivenToken(owner)) => idempotency.begin_as(&key, fingerprint, owner).await?,
+        None => idempotency.begin(&key, fingerprint).await?,
+    };
+    match begun {
+        Begun::Run(execution) => {
+            let owner = execution.into_token().to_string();
+            let members = json!({ "owner": owner, "lease_ms": millis(asked.lease()) });
+            Ok((StatusCode::CREATED, answer::json(&members)).into_response())
+        }
+        Begun::Done(record) => record::replay(&record),
+        Begun::Running { retry_after } => {
+            Err(occupied(Kind::Running, "somebody runs it; ask again for what it brings", retry_after))
+        }
+        Begun::Mismatch => {
+            let detail = "the key was used before, for something else; a new request needs a new key";
+            Err(Problem::new(Kind::OtherFingerprint, detail))
+        }
+        Begun::Indeterminate => Err(indeterminate()),
+    }
+}
+
+fn indeterminate() -> Problem {
+    let detail = "it was begun, and nobody has said that it was done; once you know that it may be run again, ask with \
+                  `\"on_indeterminate\":\"rerun\"`";
+    Problem::new(Kind::Indeterminate, detail)
+}
+
+/// Keeps what the work has brought, for everybody who asks again.
+pub(crate) async fn complete(
+    State(app): State<Shared>,
+    Named(key): Named,
+    HeldToken(owner): HeldToken,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Problem> {
+    Query::read(&uri, &[])?;
+    extract::unconditional(&headers)?;
+    let record = match content(body, &headers, record::LARGEST).await {
+        Ok(content) => record::of(&content),
+        // It was done all the same, and must not be run again.
+        Err(problem) if problem.kind() == Kind::TooLarge => Record::omitted(),
+        Err(problem) => return Err(problem),
+    };
+    match resumed(&app)?.complete(&key, owner, record).await? {
+        Completed::Stored => Ok(StatusCode::NO_CONTENT),
+        Completed::WithoutRecord => Err(Problem::new(
+            Kind::TooLarge,
+            format!("at most {} bytes are kept; of this it is kept that it was done", record::LARGEST),
+        )),
+        Completed::Lost => Err(not_the_holder("nothing is kept")),
+    }
+}
+
+/// Keeps others out for longer.
+pub(crate) async fn renew(
+    State(app): State<Shared>,
+    Named(key): Named,
+    HeldToken(owner): HeldToken,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    Query::read(&uri, &[])?;
+    let asked: AskedAgain = extract::json(body, &headers).await?;
+    let renewed = resumed(&app)?.renew(&key, owner, life(asked.lease_ms, LEASE)).await;
+    match renewed.map_err(|error| refused("lease_ms", &error))? {
+        Some(lease) => Ok(answer::json(&json!({ "lease_ms": millis(lease) }))),
+        None => Err(not_the_holder("nothing is changed")),
+    }
+}
+
+/// Says that nothing was done: whoever asks next runs it.
+pub(crate) async fn give_up(
+    State(app): State<Shared>,
+    Named(key): Named,
+    HeldToken(owner): HeldToken,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    Query::read(&uri, &[])?;
+    extract::unconditional(&headers)?;
+    match resumed(&app)?.give_up(&key, owner).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(not_the_holder("nothing is changed")),
+    }
+}
+
+/// For a token that was handed out before, under whatever options.
+fn resumed(app: &App) -> Result<Idempotency, Problem> {
+    Ok(app.forebay.idempotency().keep(LONGEST).max_record(record::LARGEST_WRITTEN).build()?)
+}
+
+impl From<PolicyName> for OnIndeterminate {
+    fn from(name: PolicyName) -> Self {
+        match name {
+            PolicyName::Refuse => Self::Refuse,
+            PolicyName::Rerun => Self::Rerun,
+        }
+    }
+}
