@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Config, ConfigError, Store},
+    counters::Counters,
     limits::Limits,
     middleware::Tokens,
     spaces::Spaces,
@@ -21,6 +22,7 @@ pub(crate) struct App {
     pub(crate) forebay: Forebay,
     pub(crate) spaces: Spaces,
     pub(crate) limits: Limits,
+    pub(crate) counters: Counters,
     pub(crate) tokens: Tokens,
     pub(crate) addresses: Addresses,
     pub(crate) limit_headers: HeaderStyle,
@@ -52,10 +54,12 @@ impl App {
         let forebay = builder.build().await.map_err(|error| config.store.refuse(&error))?;
         let spaces = Spaces::declare(forebay.clone(), config)?;
         let limits = Limits::declare(&forebay, config)?;
+        let counters = Counters::declare(forebay.clone(), config)?;
         Ok(Arc::new(Self {
             forebay,
             spaces,
             limits,
+            counters,
             tokens: Tokens::new(&config.auth),
             addresses: config.server.addresses().clone(),
             limit_headers: config.server.limit_headers(),

@@ -10,9 +10,9 @@ mod query;
 mod target;
 mod token;
 
-pub(crate) use body::{content, json, list};
+pub(crate) use body::{content, json, list, many};
 pub(crate) use headers::{content_type, unconditional, unencoded};
-pub(crate) use limited::{AskedPolicy, AskedSubject};
+pub(crate) use limited::{AskedCounter, AskedPolicy, AskedSubject};
 pub(crate) use named::Named;
 pub(crate) use path::Segments;
 pub(crate) use query::Query;

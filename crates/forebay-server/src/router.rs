@@ -9,7 +9,9 @@ use tower::ServiceBuilder;
 use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
 
 use crate::{
-    api::{cache, claims, figures, health, idempotency, lease, limits, limits_batch, locks},
+    api::{
+        cache, claims, figures, health, idempotency, lease, limits, limits_batch, locks, unique, visitors,
+    },
     app::Shared,
     error::{Kind, Problem},
     middleware::{self, problem_of_panic, require_data, require_read},
@@ -35,9 +37,12 @@ pub(crate) fn router(app: Shared) -> Router {
                 .patch(idempotency::renew)
                 .delete(idempotency::give_up),
         )
+        .route("/v1/unique/{counter}", post(unique::record).get(unique::count))
         .route_layer(from_fn_with_state(app.clone(), require_data));
     let figures = Router::new()
         .route("/rate-limit/stats", get(figures::limits))
+        .route("/analytics/uv/today", get(visitors::today))
+        .route("/analytics/uv/weekly", get(visitors::weekly))
         .route_layer(from_fn_with_state(app.clone(), require_read));
     let routes = Router::new()
         .route("/livez", get(health::alive))

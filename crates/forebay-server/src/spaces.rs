@@ -1,11 +1,7 @@
 //! The spaces of this server: the declared ones from the start, others from the first call that may store in them,
 //! or, on a store that is shared, may find something there.
 
-use std::{
-    collections::HashMap,
-    sync::{PoisonError, RwLock},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
 use forebay::{Error, ErrorKind, Forebay, cache::Cache, key::Name};
 
@@ -13,10 +9,8 @@ use crate::{
     config::{self, Config, ConfigError},
     content::{AsSent, Content},
     error::{Kind, Problem},
+    registry::{Registry, UNDECLARED},
 };
-
-/// How many undeclared spaces clients can make before the server refuses further ones.
-const UNDECLARED: usize = 1024;
 
 /// What the library is told if no life is configured. No entry gets it: a write without a life is refused.
 const NO_TIME_TO_LIVE: Duration = Duration::from_hours(1);
@@ -33,8 +27,7 @@ pub(crate) struct Space {
 #[derive(Debug)]
 pub(crate) struct Spaces {
     forebay: Forebay,
-    made: RwLock<HashMap<String, Space>>,
-    most: usize,
+    made: Registry<Space>,
     /// Whether other servers store here too.
     shared: bool,
     undeclared: config::Space,
@@ -51,8 +44,7 @@ impl Spaces {
         }
         Ok(Self {
             forebay,
-            most: made.len() + UNDECLARED,
-            made: RwLock::new(made),
+            made: Registry::new(made),
             shared: config.store.is_shared(),
             undeclared: config::Space::undeclared(config.undeclared_wait()),
         })
@@ -64,7 +56,7 @@ impl Spaces {
     }
 
     fn found(&self, name: &str) -> Result<Option<Space>, Problem> {
-        let space = self.made.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let space = self.made.find(name);
         if space.is_none() {
             Name::new(name).map_err(refused)?;
         }
@@ -76,16 +68,8 @@ impl Spaces {
         if let Some(space) = self.found(name)? {
             return Ok(space);
         }
-        let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(space) = made.get(name) {
-            return Ok(space.clone());
-        }
-        if made.len() >= self.most {
-            return Err(full());
-        }
-        let space = make(&self.forebay, name, &self.undeclared).map_err(refused)?;
-        made.insert(name.to_owned(), space.clone());
-        Ok(space)
+        let new = || make(&self.forebay, name, &self.undeclared).map_err(refused);
+        self.made.find_or_make(name, new, full)
     }
 }
 

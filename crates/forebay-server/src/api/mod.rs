@@ -14,6 +14,8 @@ pub(crate) mod limits;
 pub(crate) mod limits_batch;
 pub(crate) mod locks;
 mod readiness;
+pub(crate) mod unique;
+pub(crate) mod visitors;
 mod written;
 
 pub(crate) use answer::content_type;

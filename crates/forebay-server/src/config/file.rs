@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde::Deserialize;
 use serde_path_to_error::Segment;
 
-use super::{Auth, Cache, ConfigError, Limits, Server, redis::Redis};
+use super::{Auth, Cache, ConfigError, Limits, Server, Unique, redis::Redis};
 
 /// The settings as they are written. See the struct of each table.
 #[derive(Debug, Default, Deserialize)]
@@ -17,6 +17,7 @@ pub(super) struct File {
     pub(super) server: Server,
     pub(super) cache: Cache,
     pub(super) limits: Limits,
+    pub(super) unique: Unique,
     pub(super) auth: Auth,
 }
 

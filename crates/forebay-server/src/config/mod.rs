@@ -13,6 +13,7 @@ mod period;
 mod redis;
 mod server;
 mod store;
+mod unique;
 mod windows;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
@@ -27,6 +28,7 @@ pub(crate) use limits::{Limits, Policy};
 use redis::Redis;
 use server::Server;
 pub(crate) use store::Store;
+pub(crate) use unique::{Counter, Unique};
 
 const APP: &str = "forebay";
 const LISTEN: &str = "127.0.0.1:7340";
@@ -49,6 +51,7 @@ pub(crate) struct Config {
     pub(crate) server: Server,
     pub(crate) cache: Cache,
     pub(crate) limits: Limits,
+    pub(crate) unique: Unique,
     pub(crate) auth: Auth,
     file: Option<PathBuf>,
 }
@@ -76,6 +79,7 @@ impl Config {
             server: file.server,
             cache: file.cache,
             limits: file.limits.complete(),
+            unique: file.unique,
             auth: file.auth,
             file: flags.config,
         };
@@ -92,6 +96,7 @@ impl Config {
         self.redis.check().map_err(|message| self.refuse(message))?;
         self.cache.check().map_err(|message| self.refuse(message))?;
         self.limits.check().map_err(|message| self.refuse(message))?;
+        self.unique.check().map_err(|message| self.refuse(message))?;
         let limit = self.server.limit().and_then(|policy| Some((policy, self.limits.get(policy)?)));
         self.auth.check_tiers(limit).map_err(|message| self.refuse(message))?;
         self.server.check(&self.cache, &self.limits).map_err(|message| self.refuse(message))
@@ -113,6 +118,7 @@ impl Config {
             ("redis", self.store != other.store || self.redis != other.redis),
             ("server", self.server != other.server),
             ("cache", self.cache != other.cache),
+            ("unique", self.unique != other.unique),
             ("auth", self.auth != other.auth),
         ];
         settings.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name.to_owned()).collect()

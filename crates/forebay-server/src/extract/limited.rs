@@ -1,10 +1,10 @@
-//! The policy that a call is about, with the subject.
+//! The policy or counter that a call is about, with the subject.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use forebay::Subject;
 
 use super::Segments;
-use crate::{app::Shared, error::Problem, limits::Policy};
+use crate::{app::Shared, counters::Counter, error::Problem, limits::Policy};
 
 /// What `/v1/limits/{policy}` names.
 #[derive(Debug)]
@@ -19,6 +19,18 @@ pub(crate) struct AskedPolicy(pub(crate) Policy);
 pub(crate) struct AskedSubject {
     pub(crate) policy: Policy,
     pub(crate) subject: Subject,
+}
+
+/// What `/v1/unique/{counter}` names.
+#[derive(Debug)]
+pub(crate) struct AskedCounter(pub(crate) Counter);
+
+impl FromRequestParts<Shared> for AskedCounter {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        app.counters.find(Segments::find(parts, 2)?).map(Self)
+    }
 }
 
 impl FromRequestParts<Shared> for AskedPolicy {

@@ -1,6 +1,6 @@
 //! The query, in which every parameter must be known, given once and have a value.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
 use axum::http::Uri;
 
@@ -53,6 +53,15 @@ impl Query {
             return Err(refuse(name, "must be a whole number of milliseconds, in digits alone"));
         }
         Ok(Some(Duration::from_millis(text.parse().unwrap_or(u64::MAX))))
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn number(&self, name: &str, within: RangeInclusive<u32>) -> Result<Option<u32>, Problem> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+        let number = number.filter(|number| within.contains(number));
+        let bounds = || refuse(name, &format!("must be from {} to {}", within.start(), within.end()));
+        number.map(Some).ok_or_else(bounds)
     }
 
     /// Whether `name=1` is there.

@@ -53,6 +53,30 @@ async fn a_token_for_something_else_is_forbidden() {
     assert!(answer.body.contains("`data`"), "{answer:?}");
 }
 
+#[tokio::test]
+async fn what_is_kept_needs_one_scope_and_figures_another() {
+    let server = Server::with(&settings());
+    let (data, read) = ("Bearer secret", "Bearer page");
+    let calls = [
+        ("POST", "/v1/locks/a", data, read),
+        ("POST", "/v1/claims/a", data, read),
+        ("POST", "/v1/idempotency/a", data, read),
+        ("GET", "/v1/unique/site", data, read),
+        ("GET", "/analytics/uv/today", read, data),
+        ("GET", "/analytics/uv/weekly", read, data),
+    ];
+    for (method, path, passes, does_not) in calls {
+        let status = async |token: Option<&str>| {
+            let request = token
+                .iter()
+                .fold(server.request(method, path), |request, token| request.header("authorization", *token));
+            Answered::to(request).await.status
+        };
+        assert_eq!([status(Some(does_not)).await, status(None).await], [403, 401], "{path}");
+        assert!([200, 201, 400].contains(&status(Some(passes)).await), "{path}");
+    }
+}
+
 #[test]
 fn other_machines_are_kept_out_without_tokens() {
     for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {

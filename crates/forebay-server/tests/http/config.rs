@@ -64,6 +64,18 @@ const OF_LIMITS: [Refused; 17] = [
     ("limits = 5", &["`limits`", "a table"]),
 ];
 
+/// Those of `[unique]`.
+const OF_COUNTERS: [Refused; 8] = [
+    ("[unique]\ntime_zon = \"UTC\"", &["unknown setting `unique.time_zon`", "`time_zone`"]),
+    ("[unique]\ntime_zone = \"Europe/Atlantis\"", &["`unique.time_zone`", "Atlantis", "Europe/Berlin"]),
+    ("[unique]\nkeep_days = 0", &["`unique.keep_days`", "1 to 400"]),
+    ("[unique]\nkeep_days = \"8\"", &["`unique.keep_days`", "a whole number"]),
+    ("[unique.counters.a]\nkeep_days = 401", &["`unique.counters.\"a\".keep_days`", "1 to 400"]),
+    ("[unique.counters.a]\ntime_zone = \"Here\"", &["`unique.counters.\"a\".time_zone`", "Here"]),
+    ("[unique.counters.a]\nbuffer = 1", &["`unique.counters.a.buffer`"]),
+    ("[unique.counters.A]", &["`unique.counters.\"A\"`"]),
+];
+
 /// All others but tokens.
 const OTHERS: [Refused; 14] = [
     ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
@@ -97,7 +109,7 @@ fn refused_at_the_start(settings: &str, named: &[&str]) {
 
 #[test]
 fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
-    for (settings, named) in OF_THE_CACHE.into_iter().chain(OF_LIMITS).chain(OTHERS) {
+    for (settings, named) in OF_THE_CACHE.into_iter().chain(OF_LIMITS).chain(OF_COUNTERS).chain(OTHERS) {
         refused_at_the_start(settings, named);
     }
 }

@@ -2,10 +2,11 @@
 
 use std::{io::Write, net::TcpStream, thread::sleep, time::Duration};
 
+use forebay_rig::Redis;
 use nix::sys::signal::Signal::{SIGINT, SIGTERM};
 use serde_json::json;
 
-use crate::support::{RawAnswer, Server};
+use crate::support::{RawAnswer, Server, exchange};
 
 const LEASE: &str = "/v1/cache/a/b/lease";
 
@@ -34,6 +35,44 @@ fn a_caller_that_waits_is_told_busy_and_the_server_ends_well() {
     let answer = RawAnswer::read(&mut waiting);
     assert_eq!((answer.status, answer.problem().as_str()), (409, "busy"));
     assert_eq!(server.ended(), Some(0));
+}
+
+#[test]
+fn a_caller_that_waits_for_a_lock_is_told_so_and_the_lock_stays_with_its_holder() {
+    let redis = Redis::start();
+    let over_redis =
+        || Server::given(&[], &[("FOREBAY_REDIS_URL", &redis.url())], "[redis]\nbudget = \"1s\"");
+    let mut server = over_redis();
+    let taken = exchange(&server.address, "POST /v1/locks/a", &[], "");
+    assert_eq!(taken.status, 201, "{taken:?}");
+    let body = r#"{"wait_ms":20000}"#;
+    let head = format!("POST /v1/locks/a HTTP/1.1\r\nhost: a\r\ncontent-length: {}", body.len());
+    let mut waiting = begin(&server, &format!("{head}\r\n\r\n{body}"));
+
+    server.signal(SIGTERM);
+
+    let answer = RawAnswer::read(&mut waiting);
+    assert_eq!((answer.status, answer.problem().as_str()), (409, "locked"));
+    assert_eq!(server.ended(), Some(0));
+    let token = format!("forebay-token: {}", taken.json()["token"].as_str().unwrap());
+    let next = over_redis();
+    assert_eq!(exchange(&next.address, "DELETE /v1/locks/a", &[&token], "").status, 204);
+}
+
+#[test]
+fn what_was_recorded_is_counted_before_the_end() {
+    let redis = Redis::start();
+    let over_redis =
+        || Server::given(&[], &[("FOREBAY_REDIS_URL", &redis.url())], "[redis]\nbudget = \"1s\"");
+    let mut server = over_redis();
+    let seen = exchange(&server.address, "POST /v1/unique/site", &[], r#"{"ids":["a","b"]}"#);
+    assert_eq!(seen.status, 204, "{seen:?}");
+
+    server.signal(SIGTERM);
+
+    assert_eq!(server.ended(), Some(0));
+    let counted = exchange(&over_redis().address, "GET /v1/unique/site", &[], "");
+    assert_eq!((counted.status, &counted.json()["count"]), (200, &json!(2)), "{counted:?}");
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! `/v1/unique/{counter}`: how many different visitors came, by the day.
+
+use std::str::FromStr;
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, StatusCode, Uri},
+    response::Response,
+};
+use forebay::{
+    Error, ErrorKind,
+    unique::{Count, Date},
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{answer, given::required};
+use crate::{
+    counters::Counter,
+    error::{Kind, Problem},
+    extract::{self, AskedCounter, Query},
+};
+
+/// How many ids one request may bring.
+const MOST: usize = 10_000;
+
+/// The longest id, in bytes.
+const LONGEST: usize = 1024;
+
+/// The body of `POST /v1/unique/{counter}`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seen {
+    ids: Option<Vec<String>>,
+}
+
+/// Records that some came now.
+pub(crate) async fn record(
+    AskedCounter(counter): AskedCounter,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Problem> {
+    Query::read(&uri, &[])?;
+    let Seen { ids } = extract::many(body, &headers).await?;
+    let ids = required(ids, "ids")?;
+    check(&ids)?;
+    counter.record(&ids).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn check(ids: &[String]) -> Result<(), Problem> {
+    let refuse = |why: String| Err(Problem::new(Kind::InvalidBody, format!("in the body, `ids{why}")));
+    if !(1..=MOST).contains(&ids.len()) {
+        return refuse(format!("` has {}; give 1 to {MOST}", ids.len()));
+    }
+    match ids.iter().position(|id| !(1..=LONGEST).contains(&id.len())) {
+        Some(place) => refuse(format!("[{place}]` has {} bytes; give 1 to {LONGEST}", ids[place].len())),
+        None => Ok(()),
+    }
+}
+
+/// Which days to count.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    On(Date),
+    Last(u32),
+}
+
+impl Asked {
+    fn read(uri: &Uri, keep_days: u32) -> Result<Self, Problem> {
+        let query = Query::read(uri, &["days", "date"])?;
+        match (query.text("date"), query.number("days", 1..=keep_days)?) {
+            (Some(_), Some(_)) => {
+                let detail = "the query parameters `days` and `date` do not go together; give one of them";
+                Err(Problem::new(Kind::InvalidQuery, detail))
+            }
+            (Some(text), None) => date(text).map(Self::On),
+            (None, days) => Ok(Self::Last(days.unwrap_or(1))),
+        }
+    }
+}
+
+/// A date as it is answered, and in no other spelling.
+fn date(text: &str) -> Result<Date, Problem> {
+    let date = Date::from_str(text).ok().filter(|date| date.to_string() == text);
+    date.ok_or_else(|| unusable("must be a date, such as 2026-05-13"))
+}
+
+fn unusable(why: &str) -> Problem {
+    Problem::new(Kind::InvalidQuery, format!("the query parameter `date` {why}"))
+}
+
+/// Answers how many came.
+pub(crate) async fn count(AskedCounter(counter): AskedCounter, uri: Uri) -> Result<Response, Problem> {
+    let Counter { unique, .. } = counter;
+    let counted = match Asked::read(&uri, unique.keep_days())? {
+        Asked::On(date) => unique.count(date).await,
+        Asked::Last(days) => unique.count_days(days).await,
+    };
+    let Count { visitors, from, to, .. } = counted.map_err(|error| refused(&error))?;
+    let (from, to) = (from.to_string(), to.to_string());
+    Ok(answer::json(
+        &json!({ "count": visitors, "from": from, "to": to, "standard_error": Count::STANDARD_ERROR }),
+    ))
+}
+
+fn refused(error: &Error) -> Problem {
+    match error.kind() {
+        ErrorKind::Config => unusable(&format!("cannot be counted: {error}")),
+        _ => Problem::of(error),
+    }
+}

@@ -1,0 +1,94 @@
+//! The counters of this server: the declared ones from the start, others from the first call that names them.
+
+use std::collections::HashMap;
+
+use forebay::{Error, ErrorKind, Forebay, unique::Unique};
+
+use crate::{
+    config::{self, Config, ConfigError},
+    error::{Kind, Problem},
+    registry::{Registry, UNDECLARED},
+};
+
+/// How many visitors of one counter may wait here while Redis cannot be asked: there can be many counters.
+const ROOM: usize = 20_000;
+
+/// The counter that figures are about unless they name another.
+pub(crate) const SITE: &str = "site";
+
+/// A counter of different visitors.
+#[derive(Debug, Clone)]
+pub(crate) struct Counter {
+    pub(crate) unique: Unique,
+}
+
+/// All counters by their names.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    forebay: Forebay,
+    made: Registry<Counter>,
+    undeclared: config::Counter,
+}
+
+impl Counters {
+    /// Makes the declared counters, and the one that need not be.
+    pub(crate) fn declare(forebay: Forebay, config: &Config) -> Result<Self, ConfigError> {
+        let undeclared = config.unique.undeclared();
+        let declared = config.unique.counters().map(|(name, options)| {
+            let counter = make(&forebay, name, &options);
+            let refuse = |error| config.refuse(format!("`unique.counters.\"{name}\"`: {error}"));
+            Ok((name.to_owned(), counter.map_err(refuse)?))
+        });
+        let mut declared = declared.collect::<Result<HashMap<_, _>, _>>()?;
+        if !declared.contains_key(SITE) {
+            let site = make(&forebay, SITE, &undeclared);
+            declared
+                .insert(SITE.to_owned(), site.map_err(|error| config.refuse(format!("`unique`: {error}")))?);
+        }
+        Ok(Self { forebay, made: Registry::new(declared), undeclared })
+    }
+
+    /// The counter called `name`, made now if it is new.
+    pub(crate) fn find(&self, name: &str) -> Result<Counter, Problem> {
+        let new = || make(&self.forebay, name, &self.undeclared).map_err(|error| refused(&error));
+        self.made.find_or_make(name, new, full)
+    }
+}
+
+impl Counter {
+    /// Records all `ids`, or says that there is no room for them: a client that knows can send them again.
+    pub(crate) async fn record(&self, ids: &[String]) -> Result<(), Problem> {
+        if self.unique.figures().pending > ROOM / 2 {
+            self.unique.flush().await?;
+        }
+        let before = self.unique.figures().dropped;
+        ids.iter().for_each(|id| self.unique.record(id));
+        match self.unique.figures().dropped == before {
+            true => Ok(()),
+            false => Err(Problem::new(
+                Kind::RedisUnavailable,
+                "more wait to be counted than this server keeps; send the ids again",
+            )),
+        }
+    }
+}
+
+fn make(forebay: &Forebay, name: &str, options: &config::Counter) -> Result<Counter, Error> {
+    let builder = forebay.unique(name).time_zone(&options.time_zone).keep_days(options.keep_days);
+    Ok(Counter { unique: builder.buffer(ROOM).build()? })
+}
+
+fn full() -> Problem {
+    let detail = format!(
+        "{UNDECLARED} counters are in use that are not declared, the most there can be; \
+         use one of them, or declare this one as [unique.counters.\"…\"] in the server's file"
+    );
+    Problem::new(Kind::TooManyCounters, detail)
+}
+
+fn refused(error: &Error) -> Problem {
+    match error.kind() {
+        ErrorKind::Config => Problem::new(Kind::InvalidCounter, error.to_string()),
+        _ => Problem::of(error),
+    }
+}

@@ -1,0 +1,117 @@
+//! Visitors, counted by the day, over memory and over Redis.
+
+use std::time::Duration;
+
+use jiff::{ToSpan, civil::Date};
+use serde_json::{Value, json};
+
+use crate::support::{Answered, Server, Stage};
+
+const SITE: &str = "/v1/unique/site";
+
+async fn record(server: &Server, path: &str, ids: impl IntoIterator<Item = u32>) {
+    let ids: Vec<_> = ids.into_iter().map(|id| format!("user:{id}")).collect();
+    let answer = Answered::to(server.post(path, json!({ "ids": ids }).to_string())).await;
+    assert_eq!((answer.status, answer.body.as_str()), (204, ""), "{answer:?}");
+}
+
+async fn figures(server: &Server, path: &str) -> Value {
+    let answer = Answered::to(server.get(path)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()
+}
+
+fn date(value: &Value) -> Date {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn whoever_comes_often_and_to_any_server_is_one_visitor() {
+    for stage in Stage::each().await {
+        record(&stage.here, SITE, 0..100).await;
+        record(&stage.here, SITE, 50..100).await;
+        assert_eq!(figures(&stage.here, SITE).await["count"], 100);
+        record(&stage.there, SITE, 50..150).await;
+        for days in ["", "?days=7"] {
+            let count = figures(&stage.there, &format!("{SITE}{days}")).await["count"].as_i64().unwrap();
+            assert!((148..=152).contains(&count), "{count}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_count_names_its_days_and_its_error() {
+    for stage in Stage::each().await {
+        record(&stage.here, SITE, 0..3).await;
+
+        let week = figures(&stage.here, &format!("{SITE}?days=7")).await;
+
+        let to = date(&week["to"]);
+        let from = to.checked_sub(6.days()).unwrap().to_string();
+        let told = json!({ "count": 3, "from": from, "to": to.to_string(), "standard_error": 0.0081 });
+        assert_eq!(week, told);
+        let today = figures(&stage.there, &format!("{SITE}?date={to}")).await;
+        assert_eq!((&today["count"], &today["from"], &today["to"]), (&json!(3), &week["to"], &week["to"]));
+        let yesterday = to.checked_sub(1.days()).unwrap();
+        assert_eq!(figures(&stage.there, &format!("{SITE}?date={yesterday}")).await["count"], 0);
+    }
+}
+
+#[tokio::test]
+async fn the_site_has_its_figures_by_the_day_and_by_the_week() {
+    for stage in Stage::each().await {
+        record(&stage.here, SITE, 0..5).await;
+        record(&stage.here, "/v1/unique/shop", 0..2).await;
+
+        let today = figures(&stage.here, "/analytics/uv/today").await;
+        let weekly = figures(&stage.here, "/analytics/uv/weekly").await;
+
+        assert_eq!(today, json!({ "uv": 5, "date": weekly["to"] }));
+        let from = date(&weekly["to"]).checked_sub(6.days()).unwrap().to_string();
+        assert_eq!(weekly, json!({ "uv": 5, "from": from, "to": weekly["to"] }));
+        assert_eq!(figures(&stage.here, "/analytics/uv/today?counter=shop").await["uv"], 2);
+        assert_eq!(figures(&stage.here, "/analytics/uv/weekly?counter=shop").await["uv"], 2);
+        assert_eq!(figures(&stage.here, "/analytics/uv/weekly?counter=none").await["uv"], 0);
+    }
+}
+
+#[tokio::test]
+async fn what_was_recorded_is_counted_elsewhere_within_moments() {
+    let stage = Stage::redis("").await;
+    assert_eq!(figures(&stage.there, SITE).await["count"], 0);
+    record(&stage.here, SITE, 0..3).await;
+    for _ in 0..100 {
+        if figures(&stage.there, SITE).await["count"] == 3 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("nobody is counted");
+}
+
+#[tokio::test]
+async fn counters_have_the_days_of_their_settings() {
+    // Two zones whose dates are never the same.
+    let server = Server::with(
+        "[unique]\ntime_zone = \"Pacific/Kiritimati\"\nkeep_days = 31\n\
+         [unique.counters.far]\ntime_zone = \"Pacific/Pago_Pago\"\nkeep_days = 3",
+    );
+    let near = figures(&server, &format!("{SITE}?days=31")).await;
+    let far = figures(&server, "/v1/unique/far?days=3").await;
+    assert!(date(&near["to"]) > date(&far["to"]), "{near} {far}");
+    for path in ["/v1/unique/far?days=4", "/analytics/uv/weekly?counter=far"] {
+        let refused = Answered::to(server.get(path)).await;
+        assert_eq!(refused.problem(), (400, "invalid-query".into()));
+        assert!(refused.body.contains('3'), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_great_many_ids_at_once_are_all_counted() {
+    let stage = Stage::redis("").await;
+    for batch in 0..10 {
+        record(&stage.here, SITE, batch * 10_000..(batch + 1) * 10_000).await;
+    }
+    let count = figures(&stage.here, SITE).await["count"].as_f64().unwrap();
+    assert!((97_000.0..=103_000.0).contains(&count), "{count}");
+}
