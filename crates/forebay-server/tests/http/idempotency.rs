@@ -11,14 +11,14 @@ const KEY: &str = "/v1/idempotency/user:42 order:7";
 const OWN: &str = "0123456789abcdef0123456789abcdef";
 
 /// The request that is to be run once, with `more` of its options.
-fn pay(more: Value) -> Value {
+fn pay(more: &Value) -> Value {
     let mut body = json!({ "fingerprint": "1200 cents" });
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     body
 }
 
 async fn begin(server: &Server, more: Value) -> Answered {
-    Answered::to(server.post(KEY, pay(more).to_string())).await
+    Answered::to(server.post(KEY, pay(&more).to_string())).await
 }
 
 /// The owner of what may be run.
@@ -169,11 +169,11 @@ async fn a_record_may_be_as_large_as_is_told_or_empty() {
     for stage in Stage::each().await {
         for (order, size) in [1024 * 1024, 0].into_iter().enumerate() {
             let key = format!("/v1/idempotency/order:{order}");
-            let first = Answered::to(stage.here.post(&key, pay(json!({})).to_string())).await.json();
+            let first = Answered::to(stage.here.post(&key, pay(&json!({})).to_string())).await.json();
             let done = stage.here.put(&key, "a".repeat(size));
             let done = done.header("forebay-token", first["owner"].as_str().unwrap());
             assert_eq!(Answered::to(done).await.status, 204);
-            let again = Answered::to(stage.there.post(&key, pay(json!({})).to_string())).await;
+            let again = Answered::to(stage.there.post(&key, pay(&json!({})).to_string())).await;
             assert_eq!((again.status, again.body.len()), (200, size));
             assert_eq!(again.header("content-type"), Some("application/octet-stream"));
         }
