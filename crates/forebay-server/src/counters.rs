@@ -1,6 +1,9 @@
 //! The counters of this server: the declared ones from the start, others from the first call that names them.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use forebay::{Error, ErrorKind, Forebay, unique::Unique};
 
@@ -13,6 +16,9 @@ use crate::{
 /// How many visitors of one counter may wait here while Redis cannot be asked: there can be many counters.
 const ROOM: usize = 20_000;
 
+/// How many visitors one request may bring: there must be room for them.
+pub(crate) const MOST_AT_ONCE: usize = 10_000;
+
 /// The counter that figures are about unless they name another.
 pub(crate) const SITE: &str = "site";
 
@@ -20,6 +26,7 @@ pub(crate) const SITE: &str = "site";
 #[derive(Debug, Clone)]
 pub(crate) struct Counter {
     pub(crate) unique: Unique,
+    turn: Arc<Mutex<()>>,
 }
 
 /// All counters by their names.
@@ -56,26 +63,34 @@ impl Counters {
 }
 
 impl Counter {
-    /// Records all `ids`, or says that there is no room for them: a client that knows can send them again.
+    /// Records all `ids`. Where there is no room for them, those before are counted first.
     pub(crate) async fn record(&self, ids: &[String]) -> Result<(), Problem> {
-        if self.unique.figures().pending > ROOM / 2 {
+        while !self.has_recorded(ids)? {
             self.unique.flush().await?;
         }
-        let before = self.unique.figures().dropped;
+        Ok(())
+    }
+
+    /// Records in one turn, so that others cannot take the room that was found.
+    fn has_recorded(&self, ids: &[String]) -> Result<bool, Problem> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.unique.figures();
+        if before.pending + ids.len() > ROOM {
+            return Ok(false);
+        }
         ids.iter().for_each(|id| self.unique.record(id));
-        match self.unique.figures().dropped == before {
-            true => Ok(()),
-            false => Err(Problem::new(
-                Kind::RedisUnavailable,
-                "more wait to be counted than this server keeps; send the ids again",
-            )),
+        match self.unique.figures().dropped == before.dropped {
+            true => Ok(true),
+            false => {
+                Err(Problem::new(Kind::RedisUnavailable, "not all of them could be kept; send the ids again"))
+            }
         }
     }
 }
 
 fn make(forebay: &Forebay, name: &str, options: &config::Counter) -> Result<Counter, Error> {
     let builder = forebay.unique(name).time_zone(&options.time_zone).keep_days(options.keep_days);
-    Ok(Counter { unique: builder.buffer(ROOM).build()? })
+    Ok(Counter { unique: builder.buffer(ROOM).build()?, turn: Arc::default() })
 }
 
 fn full() -> Problem {

@@ -80,7 +80,8 @@ fn limited(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
 async fn unknown() -> Problem {
     Problem::new(
         Kind::NotFound,
-        "no call has this path; values are under /v1/cache/{space}/{id}, limits under /v1/limits/{policy}",
+        "no call has this path; values are under /v1/cache/{space}/{id}, and there are /v1/limits/{policy}, \
+         /v1/locks/{name}, /v1/claims/{name}, /v1/idempotency/{key} and /v1/unique/{counter}",
     )
 }
 

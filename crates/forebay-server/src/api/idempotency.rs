@@ -8,8 +8,11 @@ use axum::{
     http::{HeaderMap, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
-use forebay::once::{Begun, Completed, Idempotency, OnIndeterminate, Record};
-use serde::Deserialize;
+use forebay::{
+    Error, ErrorKind,
+    once::{Begun, Completed, Idempotency, OnIndeterminate, Record},
+};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
@@ -60,6 +63,13 @@ struct AskedAgain {
     lease_ms: Option<u64>,
 }
 
+/// The right to run it.
+#[derive(Debug, Serialize)]
+struct Granted {
+    owner: String,
+    lease_ms: u64,
+}
+
 impl Asked {
     fn keep(&self) -> Duration {
         life(self.keep_ms, KEEP)
@@ -96,8 +106,8 @@ pub(crate) async fn begin(
     match begun {
         Begun::Run(execution) => {
             let owner = execution.into_token().to_string();
-            let members = json!({ "owner": owner, "lease_ms": millis(asked.lease()) });
-            Ok((StatusCode::CREATED, answer::json(&members)).into_response())
+            let granted = Granted { owner, lease_ms: millis(asked.lease()) };
+            Ok((StatusCode::CREATED, answer::json(&granted)).into_response())
         }
         Begun::Done(record) => record::replay(&record),
         Begun::Running { retry_after } => {
@@ -134,13 +144,24 @@ pub(crate) async fn complete(
         Err(problem) if problem.kind() == Kind::TooLarge => Record::omitted(),
         Err(problem) => return Err(problem),
     };
-    match resumed(&app)?.complete(&key, owner, record).await? {
+    match resumed(&app)?.complete(&key, owner, record).await.map_err(|error| unconfirmed(&error))? {
         Completed::Stored => Ok(StatusCode::NO_CONTENT),
         Completed::WithoutRecord => Err(Problem::new(
             Kind::TooLarge,
             format!("at most {} bytes are kept; of this it is kept that it was done", record::LARGEST),
         )),
         Completed::Lost => Err(not_the_holder("nothing is kept")),
+    }
+}
+
+fn unconfirmed(error: &Error) -> Problem {
+    match error.kind() {
+        ErrorKind::Unavailable => {
+            let detail = "Redis has not confirmed the record; it is offered again for ten minutes, and sending it again \
+                          does no harm";
+            Problem::new(Kind::RedisUnavailable, detail)
+        }
+        _ => Problem::of(error),
     }
 }
 

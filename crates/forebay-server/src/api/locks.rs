@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use forebay::lock::{Lock, LockError};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
@@ -40,6 +40,14 @@ struct Asked {
 #[serde(deny_unknown_fields)]
 struct AskedAgain {
     ttl_ms: Option<u64>,
+}
+
+/// A lock that the client holds.
+#[derive(Debug, Serialize)]
+struct Taken {
+    token: String,
+    fence: u64,
+    ttl_ms: u64,
 }
 
 impl Asked {
@@ -87,8 +95,8 @@ pub(crate) async fn take(
     // If the client goes away before this, the lock is freed; after it, it lasts for its life.
     let guard = taken.map_err(untaken)?;
     let (fence, ttl_ms) = (guard.fence(), millis(asked.life()));
-    let members = json!({ "token": guard.into_token().to_string(), "fence": fence, "ttl_ms": ttl_ms });
-    Ok((StatusCode::CREATED, answer::json(&members)).into_response())
+    let taken = Taken { token: guard.into_token().to_string(), fence, ttl_ms };
+    Ok((StatusCode::CREATED, answer::json(&taken)).into_response())
 }
 
 fn untaken(error: LockError) -> Problem {

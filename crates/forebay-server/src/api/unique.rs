@@ -11,18 +11,14 @@ use forebay::{
     Error, ErrorKind,
     unique::{Count, Date},
 };
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use super::{answer, given::required};
 use crate::{
-    counters::Counter,
+    counters::{Counter, MOST_AT_ONCE},
     error::{Kind, Problem},
     extract::{self, AskedCounter, Query},
 };
-
-/// How many ids one request may bring.
-const MOST: usize = 10_000;
 
 /// The longest id, in bytes.
 const LONGEST: usize = 1024;
@@ -51,13 +47,22 @@ pub(crate) async fn record(
 
 fn check(ids: &[String]) -> Result<(), Problem> {
     let refuse = |why: String| Err(Problem::new(Kind::InvalidBody, format!("in the body, `ids{why}")));
-    if !(1..=MOST).contains(&ids.len()) {
-        return refuse(format!("` has {}; give 1 to {MOST}", ids.len()));
+    if !(1..=MOST_AT_ONCE).contains(&ids.len()) {
+        return refuse(format!("` has {}; give 1 to {MOST_AT_ONCE}", ids.len()));
     }
     match ids.iter().position(|id| !(1..=LONGEST).contains(&id.len())) {
         Some(place) => refuse(format!("[{place}]` has {} bytes; give 1 to {LONGEST}", ids[place].len())),
         None => Ok(()),
     }
+}
+
+/// How many came on some days.
+#[derive(Debug, Serialize)]
+struct Counted {
+    count: u64,
+    from: String,
+    to: String,
+    standard_error: f64,
 }
 
 /// Which days to count.
@@ -99,10 +104,12 @@ pub(crate) async fn count(AskedCounter(counter): AskedCounter, uri: Uri) -> Resu
         Asked::Last(days) => unique.count_days(days).await,
     };
     let Count { visitors, from, to, .. } = counted.map_err(|error| refused(&error))?;
-    let (from, to) = (from.to_string(), to.to_string());
-    Ok(answer::json(
-        &json!({ "count": visitors, "from": from, "to": to, "standard_error": Count::STANDARD_ERROR }),
-    ))
+    Ok(answer::json(&Counted {
+        count: visitors,
+        from: from.to_string(),
+        to: to.to_string(),
+        standard_error: Count::STANDARD_ERROR,
+    }))
 }
 
 fn refused(error: &Error) -> Problem {

@@ -26,14 +26,18 @@ pub(crate) struct HeldToken(pub(crate) Token);
 struct Carrier {
     header: HeaderName,
     spelled: &'static str,
-    /// What the token is of.
-    of: &'static str,
+    /// What it carries.
+    token: &'static str,
 }
 
-const LEASE: Carrier = Carrier { header: FOREBAY_LEASE, spelled: "Forebay-Lease", of: "the lease" };
+const LEASE: Carrier =
+    Carrier { header: FOREBAY_LEASE, spelled: "Forebay-Lease", token: "the token of the lease" };
 
-const TOKEN: Carrier =
-    Carrier { header: FOREBAY_TOKEN, spelled: "Forebay-Token", of: "what the POST has handed out" };
+const TOKEN: Carrier = Carrier {
+    header: FOREBAY_TOKEN,
+    spelled: "Forebay-Token",
+    token: "the token that the POST has handed out",
+};
 
 impl Carrier {
     fn read<T: FromStr>(&self, headers: &HeaderMap) -> Result<T, Problem> {
@@ -46,7 +50,7 @@ impl Carrier {
                 })
             }
             (Some(_), Some(_)) => Err(self.refuse("is given more than once")),
-            (None, _) => Err(self.refuse(&format!("is missing; it carries the token of {}", self.of))),
+            (None, _) => Err(self.refuse(&format!("is missing; it carries {}", self.token))),
         }
     }
 
