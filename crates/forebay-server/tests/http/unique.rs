@@ -119,3 +119,15 @@ async fn many_who_record_a_great_many_at_once_are_all_counted() {
     let count = figures(&stage.here, SITE).await["count"].as_f64().unwrap();
     assert!((194_000.0..=206_000.0).contains(&count), "{count}");
 }
+
+#[tokio::test]
+async fn clients_make_so_many_counters_and_no_more() {
+    let server = Server::start();
+    for number in 0..1024 {
+        assert_eq!(Answered::to(server.get(&format!("/v1/unique/n{number}"))).await.status, 200, "{number}");
+    }
+    let refused = Answered::to(server.get("/v1/unique/another")).await;
+    assert_eq!(refused.problem(), (400, "too-many-counters".into()));
+    assert!(refused.body.contains("[unique.counters."), "{refused:?}");
+    record(&server, SITE, 0..1).await;
+}
