@@ -16,6 +16,10 @@ use std::{
 };
 
 use futures::future::join_all;
+use nix::{
+    sys::signal::{self, Signal},
+    unistd::Pid,
+};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -184,6 +188,29 @@ impl Worker {
             assert!(waited < PATIENCE, "worker {} is not well after {waited:?}: {report:?}", self.pid);
             tokio::time::sleep(STEP).await;
         }
+    }
+
+    /// Stops the worker in its steps: it keeps its connections, and does nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the operating system refuses.
+    pub fn stop(&self) {
+        self.signal(Signal::SIGSTOP);
+    }
+
+    /// Lets a stopped worker go on.
+    ///
+    /// # Panics
+    ///
+    /// If the operating system refuses.
+    pub fn go_on(&self) {
+        self.signal(Signal::SIGCONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.pid).expect("process ids are small");
+        signal::kill(Pid::from_raw(pid), signal).expect("a child can be signalled");
     }
 
     /// Kills the worker in its steps.

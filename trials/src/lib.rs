@@ -4,11 +4,16 @@
 //! | to see | read |
 //! |---|---|
 //! | what a process does when it is told to | `bin/worker/` |
-//! | how it is told | [`order`], [`crew`] |
+//! | how it is told | [`order`], [`hold`], [`crew`] |
 //! | whether what happened was allowed | [`history`] |
+//! | who holds a lock under fire | [`fire`], which writes to a [`ledger`] |
 //! | what goes on for half an hour | `bin/soak/` |
 
 pub mod crew;
+pub mod fire;
 pub mod history;
+pub mod hold;
+pub mod ledger;
 pub mod moment;
 pub mod order;
+pub mod rows;

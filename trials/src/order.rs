@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::moment::Moment;
+use crate::{
+    hold::{Held, Hold, Lapped, Laps},
+    moment::Moment,
+};
 
 /// How a worker opens its Forebay and its one cache.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -25,6 +28,8 @@ pub struct Setup {
     pub max_bytes: Option<usize>,
     /// The SQLite file that has the rows.
     pub database: Option<PathBuf>,
+    /// The SQLite file that is written under locks.
+    pub ledger: Option<PathBuf>,
 }
 
 /// What a worker is to do.
@@ -51,6 +56,10 @@ pub enum Order {
     Raise(String),
     /// Tells of the loads that began since the last time, and of those that still ran then.
     Loads,
+    /// Takes a lock, and writes under it.
+    Hold(Hold),
+    /// Takes a free lock and frees it, again and again.
+    Laps(Laps),
     /// Says how the worker is.
     Report,
 }
@@ -86,6 +95,10 @@ pub enum Answer {
     Raised(u64),
     /// The loads.
     Loads(Vec<Load>),
+    /// What became of whoever wanted a lock.
+    Held(Held),
+    /// What became of whoever took it again and again.
+    Lapped(Lapped),
     /// How the worker is.
     Report(Box<Report>),
 }

@@ -9,12 +9,16 @@ use forebay::{
     status::{RedisStatus, Status},
 };
 use forebay_trials::{
+    ledger::Ledger,
     moment::Moment,
     order::{Answer, Call, Order, Origin, Outcome, Report, Setup},
 };
 use tokio::task::JoinSet;
 
-use crate::origin::{Failed, Source, Value, value};
+use crate::{
+    holder,
+    origin::{Failed, Source, Value, value},
+};
 
 const HOUR_MS: u64 = 3_600_000;
 const CLOSING: Duration = Duration::from_secs(2);
@@ -27,6 +31,7 @@ pub(crate) struct Desk {
     forebay: Forebay,
     cache: Cache<Value>,
     source: Source,
+    ledger: Option<Ledger>,
 }
 
 impl Desk {
@@ -52,7 +57,11 @@ impl Desk {
             cache = cache.max_bytes(bytes);
         }
         let source = Source::open(setup.database.as_deref()).await?;
-        Ok(Self { cache: cache.build()?, forebay, source })
+        let ledger = match &setup.ledger {
+            Some(path) => Some(Ledger::open(path).await?),
+            None => None,
+        };
+        Ok(Self { cache: cache.build()?, forebay, source, ledger })
     }
 
     /// Reports once Redis is in use and the others are heard.
@@ -91,6 +100,11 @@ impl Desk {
             Order::Expire(id) => one(async { changed(self.cache.expire(&id).await) }).await,
             Order::Raise(id) => Answer::Raised(self.source.raise(&id).await),
             Order::Loads => Answer::Loads(self.source.tell()),
+            Order::Hold(hold) => {
+                let ledger = self.ledger.clone().expect("the setup names a ledger");
+                Answer::Held(holder::hold(&self.forebay, ledger, hold).await)
+            }
+            Order::Laps(laps) => Answer::Lapped(holder::laps(&self.forebay, laps).await),
             Order::Report => Answer::Report(Box::new(self.report())),
         }
     }

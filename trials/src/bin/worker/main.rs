@@ -2,6 +2,7 @@
 //! output, in whichever order they are done.
 
 mod desk;
+mod holder;
 mod origin;
 
 use std::{

@@ -10,12 +10,10 @@ use anyhow::Result;
 use forebay_trials::{
     moment::Moment,
     order::{Load, Origin},
+    rows,
 };
 use serde::{Deserialize, Serialize};
-use sqlx::{
-    ConnectOptions, SqlitePool,
-    sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous},
-};
+use sqlx::SqlitePool;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS thing (id TEXT PRIMARY KEY, version INTEGER NOT NULL)";
 const READ: &str = "SELECT coalesce((SELECT version FROM thing WHERE id = ?1), 0)";
@@ -49,15 +47,7 @@ struct Loads {
 impl Source {
     pub(crate) async fn open(database: Option<&Path>) -> Result<Self> {
         let Some(path) = database else { return Ok(Self { rows: None, loads: Arc::default() }) };
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            // A trial does not outlive the machine.
-            .synchronous(SqliteSynchronous::Off)
-            .journal_mode(sqlx::sqlite::SqliteJournalMode::Wal)
-            .busy_timeout(Duration::from_secs(30))
-            .disable_statement_logging();
-        let rows = SqlitePoolOptions::new().max_connections(4).connect_with(options).await?;
+        let rows = rows::open(path).await?;
         sqlx::query(TABLE).execute(&rows).await?;
         Ok(Self { rows: Some(rows), loads: Arc::default() })
     }
