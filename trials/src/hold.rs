@@ -71,6 +71,8 @@ pub struct Stint {
     pub writes: u64,
     /// How many were refused as another holder had written, while the lock was said to be held.
     pub refused: u64,
+    /// Whether the lock was said to be held again after it was lost.
+    pub revived: bool,
 }
 
 /// One caller who takes a free lock and frees it, again and again.

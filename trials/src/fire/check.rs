@@ -15,8 +15,8 @@ impl Fire {
     /// What must not be, however busy the machine is.
     pub fn wrong(&self) -> Vec<String> {
         let stints = self.by_fence();
-        let stale = stints.iter().filter(|(_, stint)| stint.refused > 0);
-        let stale = stale.map(|(caller, _)| format!("refused although nothing was lost: {caller:?}"));
+        let stale = stints.iter().filter(|(_, stint)| stint.refused > 0 || stint.revived);
+        let stale = stale.map(|(caller, _)| format!("what was lost was said to be held: {caller:?}"));
         let twice = stints.windows(2).filter(|pair| pair[0].1.fence == pair[1].1.fence);
         let twice = twice.map(|pair| format!("one fence: {:?} and {:?}", pair[0].0, pair[1].0));
         let overtaken = self.landed.windows(2).filter(|pair| pair[0] > pair[1]);

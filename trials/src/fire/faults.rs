@@ -14,6 +14,9 @@ use crate::moment::Moment;
 
 const LONGEST_DELAY_MS: u64 = 20;
 
+/// Well below what a holder gives up of the life of its lock, to stop in.
+const STUTTER_MS: u64 = 25;
+
 /// Strikes until it is over, and heals.
 pub(super) async fn play(arena: &Arena<'_>) {
     join_all(arena.seats.iter().map(|seat| befall(arena, seat))).await;
@@ -25,7 +28,7 @@ async fn befall(arena: &Arena<'_>, seat: &Seat) {
         let fault = match (rand::rng().random_range(0..10), &seat.proxy) {
             (0..3, _) => stop(arena, seat).await,
             (3, _) => kill(seat).await,
-            (4..7, Some(proxy)) => hole(proxy).await,
+            (4..7, Some(proxy)) => hole(seat, proxy).await,
             (7, Some(proxy)) => lose_answers(proxy).await,
             (8, Some(proxy)) => slow(proxy).await,
             (_, Some(proxy)) => cut(proxy),
@@ -50,8 +53,8 @@ async fn kill(seat: &Seat) -> &'static str {
     "kill"
 }
 
-/// What is held arrives afterwards.
-async fn hole(proxy: &Proxy) -> &'static str {
+/// What is held arrives afterwards. Meanwhile the process stutters, no worse than a holder may.
+async fn hole(seat: &Seat, proxy: &Proxy) -> &'static str {
     let (requests, replies, length) = {
         let mut dice = rand::rng();
         (dice.random(), dice.random(), some_lives(&mut dice))
@@ -62,7 +65,13 @@ async fn hole(proxy: &Proxy) -> &'static str {
     if replies || !requests {
         proxy.replies(Flow::Hold);
     }
-    pause(length).await;
+    let (worker, until) = (seat.worker(), Moment::now().after(Duration::from_millis(length)));
+    while Moment::now() < until {
+        worker.stop();
+        pause(STUTTER_MS).await;
+        worker.go_on();
+        pause(STUTTER_MS / 2).await;
+    }
     heal(proxy);
     "hole"
 }

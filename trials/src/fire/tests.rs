@@ -23,7 +23,15 @@ fn caller(process: usize, asked: u64, told: u64, outcome: Outcome) -> Caller {
 }
 
 fn holder(process: usize, fence: u64, began: u64, ended: u64) -> Caller {
-    let stint = Stint { fence, began: ms(began), ended: ms(ended), lost: false, writes: 1, refused: 0 };
+    let stint = Stint {
+        fence,
+        began: ms(began),
+        ended: ms(ended),
+        lost: false,
+        writes: 1,
+        refused: 0,
+        revived: false,
+    };
     caller(process, began - 10, began, Outcome::Had(stint))
 }
 
@@ -64,11 +72,15 @@ fn a_fence_that_does_not_grow_is_found() {
 }
 
 #[test]
-fn a_write_that_is_refused_to_a_holder_is_found() {
-    let mut fire = fire([holder(0, 7, 100, 200)]);
-    let Outcome::Had(stint) = &mut fire.callers[0].held.outcome else { unreachable!("it is a holder") };
-    stint.refused = 1;
-    assert_eq!(found(&fire), [1, 0]);
+fn a_holder_who_is_refused_or_holds_again_what_it_has_lost_is_found() {
+    let changed = |change: fn(&mut Stint)| {
+        let mut fire = fire([holder(0, 7, 100, 200)]);
+        let Outcome::Had(stint) = &mut fire.callers[0].held.outcome else { unreachable!("it is a holder") };
+        change(stint);
+        fire
+    };
+    assert_eq!(found(&changed(|stint| stint.refused = 1)), [1, 0]);
+    assert_eq!(found(&changed(|stint| stint.revived = true)), [1, 0]);
 }
 
 #[test]

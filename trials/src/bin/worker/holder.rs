@@ -21,6 +21,9 @@ use tokio::time::{sleep, timeout};
 /// Between two writes, and between two attempts of whoever does not wait.
 const PAUSE: Duration = Duration::from_millis(2);
 
+/// How long a holder takes to stop once it is told.
+const STOPPING: Duration = Duration::from_millis(30);
+
 /// Has one caller do as it is told. What it leaves behind is what a caller leaves behind that goes away.
 pub(crate) async fn hold(forebay: &Forebay, ledger: Ledger, order: Hold) -> Held {
     let ms = Duration::from_millis;
@@ -83,7 +86,7 @@ impl Note {
 
     fn begins(&self, fence: u64) -> Under {
         let began = Moment::now();
-        let stint = Stint { fence, began, ended: began, lost: false, writes: 0, refused: 0 };
+        let stint = Stint { fence, began, ended: began, lost: false, writes: 0, refused: 0, revived: false };
         self.tell(Outcome::Had(stint));
         Under(self.clone())
     }
@@ -157,6 +160,10 @@ impl Caller {
             () = self.work(guard.held()) => {}
         }
         drop(under);
+        if guard.is_lost() {
+            sleep(STOPPING).await;
+            self.note.stint(|stint| stint.revived = !guard.is_lost());
+        }
         guard.release().await.ok();
     }
 
