@@ -19,6 +19,9 @@ use crate::{
 const CALLERS: usize = 60;
 const IMPATIENT: usize = 2;
 
+/// Longer than the lock lives if it is not renewed.
+const LONG_MS: u64 = 450;
+
 /// A caller that waits may be polled so often, and more.
 const POLLS: usize = 12;
 
@@ -56,8 +59,7 @@ fn random(number: usize, dice: &mut ThreadRng) -> Hold {
         manner,
         life_ms: LIFE.as_millis().try_into().expect("it is short"),
         wait_ms: dice.random_range(200..2_000),
-        // Some hold the lock for longer than it lives without them.
-        work_ms: if dice.random_ratio(1, 20) { 700 } else { dice.random_range(0..12) },
+        work_ms: if dice.random_ratio(1, 8) { LONG_MS } else { dice.random_range(0..12) },
         polls: dice.random_ratio(1, 4).then(|| dice.random_range(1..=POLLS)),
     }
 }

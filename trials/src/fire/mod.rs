@@ -24,10 +24,10 @@ use crate::{
 };
 
 /// The life of the lock: short, so that it is often lost.
-pub const LIFE: Duration = Duration::from_millis(500);
+pub const LIFE: Duration = Duration::from_millis(300);
 
 /// How long Redis is waited for.
-pub const BUDGET: Duration = Duration::from_millis(150);
+pub const BUDGET: Duration = Duration::from_millis(100);
 
 /// Everything that happened.
 #[derive(Debug, Clone, Default)]
