@@ -2,9 +2,14 @@
 
 use std::time::Duration;
 
-use forebay::{Token, lock::LockError};
+use forebay::{Token, lock::LockError, testing::Flow};
 
-use crate::{stage::Stage, timing::pass};
+use crate::{
+    limits::patient,
+    locks::{is_free, take},
+    stage::Stage,
+    timing::pass,
+};
 
 /// Longer than anything is taken back after an answer.
 const LATER: Duration = Duration::from_secs(2);
@@ -25,4 +30,42 @@ async fn a_lock_that_is_asked_for_again_stays_held() {
 
     assert!(lock.try_acquire().await.expect("Redis answers").is_none());
     assert!(guard.release().await.expect("Redis answers"));
+}
+
+// L28: whether or not the lost request has been done.
+#[tokio::test]
+async fn whoever_asks_again_after_a_lost_answer_keeps_the_lock() {
+    for answers_are_lost in [true, false] {
+        let (stage, proxy) = Stage::behind_proxy().await;
+        let other = patient(stage.redis.url()).await;
+        drop(take(&stage.forebay.lock("known")).await);
+        let token = Token::random();
+        let lock = stage.forebay.lock("a").token(token);
+        let hold = |flow| if answers_are_lost { proxy.replies(flow) } else { proxy.requests(flow) };
+        hold(Flow::Hold);
+        let told = lock.acquire().await;
+        assert!(matches!(told, Err(LockError::Unavailable(_))), "{told:?}");
+        hold(Flow::Pass);
+        let guard = lock.acquire().await.expect("it is nobody else's");
+        pass(LATER).await;
+        assert!(!is_free(&other.lock("a")).await, "{guard:?} is freed by what came before it");
+        assert!(guard.release().await.expect("Redis can be asked"));
+    }
+}
+
+// Another process may be asked the second time.
+#[tokio::test]
+async fn whoever_asks_again_elsewhere_keeps_the_lock() {
+    let (stage, proxy) = Stage::behind_proxy().await;
+    let other = patient(stage.redis.url()).await;
+    drop(take(&stage.forebay.lock("known")).await);
+    let token = Token::random();
+    proxy.replies(Flow::Hold);
+    let told = stage.forebay.lock("a").token(token).acquire().await;
+    assert!(matches!(told, Err(LockError::Unavailable(_))), "{told:?}");
+    let guard = other.lock("a").token(token).acquire().await.expect("it is nobody else's");
+    proxy.replies(Flow::Pass);
+    pass(LATER).await;
+    assert!(!is_free(&other.lock("a")).await, "{guard:?} is freed by what came before it");
+    assert!(guard.release().await.expect("Redis can be asked"));
 }
