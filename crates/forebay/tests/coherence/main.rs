@@ -10,6 +10,7 @@ mod foreign;
 mod heard;
 mod holders;
 mod lives;
+mod locks;
 mod lost;
 mod once;
 mod origin;
