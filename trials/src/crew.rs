@@ -23,6 +23,7 @@ use nix::{
 use tokio::sync::oneshot;
 
 use crate::{
+    hold::{Held, Hold, Lapped, Laps},
     moment::Moment,
     order::{Answer, Call, Load, Numbered, Order, Report, Setup},
 };
@@ -160,6 +161,30 @@ impl Worker {
         }
     }
 
+    /// Has somebody want a lock; `None` if the worker ends before it answers.
+    ///
+    /// # Panics
+    ///
+    /// If it answers something else.
+    pub async fn hold(&self, order: Hold) -> Option<Held> {
+        match self.ask(Order::Hold(order)).await? {
+            Answer::Held(held) => Some(held),
+            other => panic!("worker {} answers {other:?}", self.pid),
+        }
+    }
+
+    /// Has a lock taken and freed again and again.
+    ///
+    /// # Panics
+    ///
+    /// If the worker ends before it answers.
+    pub async fn laps(&self, order: Laps) -> Lapped {
+        match self.ask(Order::Laps(order)).await {
+            Some(Answer::Lapped(lapped)) => lapped,
+            other => panic!("worker {} answers {other:?}", self.pid),
+        }
+    }
+
     /// Asks how the worker is.
     ///
     /// # Panics
@@ -211,6 +236,18 @@ impl Worker {
     fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.pid).expect("process ids are small");
         signal::kill(Pid::from_raw(pid), signal).expect("a child can be signalled");
+    }
+
+    /// The resident memory in KiB.
+    ///
+    /// # Panics
+    ///
+    /// If the worker has ended.
+    pub fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).expect("the worker lives");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let memory = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        memory.expect("a living process has memory")
     }
 
     /// Kills the worker in its steps.

@@ -73,6 +73,8 @@ pub struct Stint {
     pub refused: u64,
     /// Whether the lock was said to be held again after it was lost.
     pub revived: bool,
+    /// How often the work went on although the lock was lost.
+    pub late_polls: u64,
 }
 
 /// One caller who takes a free lock and frees it, again and again.
@@ -82,7 +84,7 @@ pub struct Laps {
     pub name: String,
     /// For how long a holder keeps others out that cannot renew it.
     pub life_ms: u64,
-    /// How often.
+    /// How often, and now and then for so long that it is renewed.
     pub times: u64,
 }
 

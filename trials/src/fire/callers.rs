@@ -10,10 +10,7 @@ use super::{
     Caller, LIFE,
     arena::{Arena, Seat},
 };
-use crate::{
-    hold::{Hold, Manner},
-    order::{Answer, Order},
-};
+use crate::hold::{Hold, Manner};
 
 /// The callers of one process, most of whom stand in line.
 const CALLERS: usize = 60;
@@ -36,11 +33,8 @@ async fn caller(arena: &Arena<'_>, seat: &Seat, number: usize) {
     while !arena.is_over() {
         let order = random(number, &mut rand::rng());
         // Whoever was killed does not tell.
-        match seat.worker().ask(Order::Hold(order.clone())).await {
-            Some(Answer::Held(held)) => {
-                arena.seen().callers.push(Caller { process: seat.number, order, held });
-            }
-            Some(other) => panic!("whoever wants a lock is told {other:?}"),
+        match seat.worker().hold(order.clone()).await {
+            Some(held) => arena.seen().callers.push(Caller { process: seat.number, order, held }),
             None => sleep(Duration::from_millis(50)).await,
         }
         let rest = rand::rng().random_range(0..40);

@@ -23,6 +23,8 @@ mod hold;
 mod home;
 mod keeper;
 mod memory;
+#[cfg(all(test, forebay_shuttle))]
+mod models;
 mod options;
 mod queue;
 mod redis;

@@ -31,9 +31,8 @@ pub(crate) async fn take(soak: &Soak, length: Duration) -> Vec<Sample> {
         let mut sample = Sample::default();
         for worker in &soak.workers {
             soak.counts.loads(worker).await;
-            let (memory, files) = of_process(worker);
-            sample.memory += memory;
-            sample.files += files;
+            sample.memory += worker.memory();
+            sample.files += files(worker);
             sample.tasks += worker.report().await.tasks as u64;
         }
         // One of the connections is that of the question.
@@ -44,11 +43,7 @@ pub(crate) async fn take(soak: &Soak, length: Duration) -> Vec<Sample> {
     samples
 }
 
-fn of_process(worker: &Worker) -> (u64, u64) {
-    let folder = format!("/proc/{}", worker.pid());
-    let status = fs::read_to_string(format!("{folder}/status")).expect("the worker lives");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let memory = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
-    let files = fs::read_dir(format!("{folder}/fd")).expect("the worker lives").count();
-    (memory.expect("a living process has memory"), files as u64)
+fn files(worker: &Worker) -> u64 {
+    let files = fs::read_dir(format!("/proc/{}/fd", worker.pid())).expect("the worker lives").count();
+    files as u64
 }

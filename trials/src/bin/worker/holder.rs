@@ -24,6 +24,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// How long a holder takes to stop once it is told.
 const STOPPING: Duration = Duration::from_millis(30);
 
+/// Of so many times that a lock is taken, it is held once for so long that it is renewed.
+const RENEWED: u64 = 500;
+
 /// Has one caller do as it is told. What it leaves behind is what a caller leaves behind that goes away.
 pub(crate) async fn hold(forebay: &Forebay, ledger: Ledger, order: Hold) -> Held {
     let ms = Duration::from_millis;
@@ -40,7 +43,8 @@ pub(crate) async fn hold(forebay: &Forebay, ledger: Ledger, order: Hold) -> Held
 
 /// Takes a free lock and frees it.
 pub(crate) async fn laps(forebay: &Forebay, Laps { name, life_ms, times }: Laps) -> Lapped {
-    let lock = forebay.lock(&name).time_to_live(Duration::from_millis(life_ms));
+    let life = Duration::from_millis(life_ms);
+    let lock = forebay.lock(&name).time_to_live(life);
     let (mut lapped, mut last) = (Lapped::default(), 0);
     while lapped.had < times {
         let Ok(guard) = lock.acquire().await else {
@@ -50,6 +54,9 @@ pub(crate) async fn laps(forebay: &Forebay, Laps { name, life_ms, times }: Laps)
         lapped.had += 1;
         lapped.disorder += u64::from(guard.fence() <= last);
         last = guard.fence();
+        if lapped.had % RENEWED == 0 {
+            sleep(life / 2).await;
+        }
         if guard.release().await.is_err() {
             lapped.vain += 1;
         }
@@ -86,7 +93,16 @@ impl Note {
 
     fn begins(&self, fence: u64) -> Under {
         let began = Moment::now();
-        let stint = Stint { fence, began, ended: began, lost: false, writes: 0, refused: 0, revived: false };
+        let stint = Stint {
+            fence,
+            began,
+            ended: began,
+            lost: false,
+            writes: 0,
+            refused: 0,
+            revived: false,
+            late_polls: 0,
+        };
         self.tell(Outcome::Had(stint));
         Under(self.clone())
     }
@@ -120,7 +136,7 @@ impl Caller {
             Manner::Run => {
                 let done = self.lock.run(async |held| {
                     let _under = self.note.begins(held.fence());
-                    self.work(held).await;
+                    self.watch(&held, self.work(&held)).await;
                 });
                 let done = done.await;
                 self.note.stint(|stint| stint.lost = matches!(done, Err(LockError::Lost)));
@@ -153,11 +169,11 @@ impl Caller {
     }
 
     async fn keep(&self, guard: Guard) {
-        let under = self.note.begins(guard.fence());
+        let (under, held) = (self.note.begins(guard.fence()), guard.held());
         tokio::select! {
             biased;
             () = guard.lost() => self.note.stint(|stint| stint.lost = true),
-            () = self.work(guard.held()) => {}
+            () = self.watch(&held, self.work(&held)) => {}
         }
         drop(under);
         if guard.is_lost() {
@@ -167,9 +183,21 @@ impl Caller {
         guard.release().await.ok();
     }
 
+    /// Does `work`, and takes note where it goes on too late.
+    async fn watch(&self, held: &lock::Held, work: impl Future<Output = ()>) {
+        let mut work = pin!(work);
+        let watched = std::future::poll_fn(|context| {
+            if held.is_lost() {
+                self.note.stint(|stint| stint.late_polls += 1);
+            }
+            work.as_mut().poll(context)
+        });
+        watched.await;
+    }
+
     /// Writes until it is done. A write that is refused to whoever may believe that it holds the lock is what must not
     /// be.
-    async fn work(&self, held: lock::Held) {
+    async fn work(&self, held: &lock::Held) {
         let until = Moment::now().after(Duration::from_millis(self.order.work_ms));
         for step in 1.. {
             if self.ledger.write(held.fence(), step).await {
