@@ -33,6 +33,8 @@ pub(crate) struct Counts {
     loads: AtomicU64,
     pub(crate) faults: AtomicU64,
     pub(crate) long_loads: AtomicU64,
+    /// How often a lock was taken.
+    pub(crate) laps: AtomicU64,
     /// Of how many loads of an id the end is known, for the ids that somebody asks about.
     by_id: Mutex<HashMap<String, u64>>,
     errors: Mutex<BTreeMap<String, u64>>,
@@ -69,11 +71,12 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [calls, loads, faults, long] =
-            [&self.calls, &self.loads, &self.faults, &self.long_loads].map(|count| count.load(Relaxed));
+        let counts = [&self.calls, &self.loads, &self.long_loads, &self.laps, &self.faults];
+        let [calls, loads, long, laps, faults] = counts.map(|count| count.load(Relaxed));
         write!(
             f,
-            "{calls} calls, {loads} loads, {long} of them longer than their lease, {faults} faults of Redis"
+            "{calls} calls, {loads} loads, {long} of them longer than their lease, {laps} locks, \
+             {faults} faults of Redis"
         )
     }
 }

@@ -4,7 +4,9 @@
 //! The last line of the output says what was counted.
 
 mod clients;
+mod fire;
 mod flat;
+mod laps;
 mod sample;
 mod trouble;
 
@@ -80,10 +82,18 @@ async fn main() -> ExitCode {
     let folder = TempDir::new().expect("a folder can be created");
     let soak = Soak::start(length, &folder).await;
 
-    let (samples, (), wrong) =
-        tokio::join!(sample::take(&soak, length), clients::play(&soak), trouble::make(&soak, length >= LONG));
+    let (samples, (), mut wrong, disorder) = tokio::join!(
+        sample::take(&soak, length),
+        clients::play(&soak),
+        trouble::make(&soak, length >= LONG),
+        laps::play(&soak),
+    );
 
-    let mut wrong = wrong;
+    wrong.extend(disorder);
+    wrong.extend(laps::left(&soak).await);
+    if length >= LONG {
+        wrong.extend(fire::play(length).await);
+    }
     wrong.extend(flat::growth(&samples));
     wrong.extend(soak.counts.errors());
     wrong.extend(soak.redis.keys_without_expiry().into_iter().map(|key| format!("{key} has no expiry")));
