@@ -80,8 +80,7 @@ impl RedisBackend {
         let answer = match step {
             Step::Renew { lease, keep } => {
                 let (lease, keep) = (millis(lease).to_string(), millis(keep).to_string());
-                self.run(&RENEW, &key, &[&token, &lease, &keep].map(|word| word.as_bytes()), Road::Usual)
-                    .await
+                self.run(&RENEW, &key, &[&token, &lease, &keep].map(String::as_bytes), Road::Usual).await
             }
             Step::Complete(complete) => self.complete(&key, &token, complete).await,
             Step::GiveUp => {

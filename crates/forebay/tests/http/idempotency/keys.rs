@@ -26,7 +26,7 @@ async fn nobody_in_particular_has_no_keys_unless_that_is_allowed() {
         "without a key there is nothing to keep"
     );
 
-    let shop = Shop::with(|layer| layer.allow_anonymous()).await;
+    let shop = Shop::with(forebay::http::IdempotencyLayer::allow_anonymous).await;
     for replayed in [false, true] {
         let answer = seen(shop.anonymous("/payments", "k")).await;
         assert_eq!((answer.status, answer.is_replayed()), (201, replayed));

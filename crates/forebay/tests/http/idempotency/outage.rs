@@ -29,7 +29,7 @@ async fn without_redis_nothing_is_paid_unless_there_is_no_key() {
 async fn without_redis_requests_pass_where_that_is_asked_for() {
     let forebay = without_redis().await;
     let payments = forebay.idempotency().build().unwrap();
-    let shop = Shop::over(forebay, payments, |layer| layer.unprotected_on_outage()).await;
+    let shop = Shop::over(forebay, payments, forebay::http::IdempotencyLayer::unprotected_on_outage).await;
     for run in 1..=3 {
         assert_eq!(shop.post("/payments", "k").await.body, format!("payment {run}: 12 EUR"));
     }

@@ -205,7 +205,7 @@ async fn pay(State(desk): State<Desk>, body: Bytes) -> impl IntoResponse {
 async fn answer(State(desk): State<Desk>, Path(status): Path<u16>, headers: HeaderMap) -> Response {
     desk.runs.fetch_add(1, SeqCst);
     let status = StatusCode::from_u16(status).unwrap();
-    match headers.get("effect").map(|effect| effect.as_bytes()) {
+    match headers.get("effect").map(http::HeaderValue::as_bytes) {
         Some(b"done") => (status, Extension(Effect::Done), "an answer").into_response(),
         Some(_) => (status, Extension(Effect::None), "an answer").into_response(),
         None => (status, "an answer").into_response(),

@@ -101,7 +101,7 @@ async fn what_has_no_key_or_is_idempotent_by_itself_is_carried_out_each_time() {
 
 #[tokio::test]
 async fn a_route_that_needs_a_key_says_so() {
-    let shop = Shop::with(|layer| layer.required()).await;
+    let shop = Shop::with(forebay::http::IdempotencyLayer::required).await;
     assert_eq!(shop.post("/payments", "").await.problem(), (400, "idempotency-key-missing".into()));
     assert_eq!(shop.runs(), 0);
     assert_eq!(shop.post("/payments", "k").await.status, 201);

@@ -81,7 +81,7 @@ pub(crate) async fn who_waits_is_told_what_was_brought(rig: impl Rig) {
         tokio::spawn(async move { told(&waiting.begin_within("order", "12 EUR", SECOND).await.unwrap()) });
     rig.settle().await;
     assert!(!waits.is_finished());
-    let _ = complete(execution, "paid").await;
+    assert_eq!(complete(execution, "paid").await, Completed::Stored);
     assert_eq!(at_once(&rig, waits).await, "paid");
 }
 
