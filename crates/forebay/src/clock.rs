@@ -170,6 +170,12 @@ impl TimeSource for Manual {
     }
 }
 
+/// How much of what a store grants for `life` its holder may count on, from before it asked: clocks run differently
+/// fast, by less than a hundredth, and whoever has lost something needs a moment to stop.
+pub(crate) fn trusted(life: Duration) -> Duration {
+    life.saturating_sub(life / 100 + Duration::from_millis(50))
+}
+
 /// The time of day as this machine has it, since 1970. It is shown, in headers that want it, and decides nothing.
 #[expect(clippy::disallowed_methods, reason = "the one place where the time of day is read")]
 pub(crate) fn time_of_day() -> Duration {

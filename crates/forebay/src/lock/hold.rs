@@ -11,12 +11,9 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::tenure::Tenure;
 use crate::{
-    clock::{Clock, Moment},
+    clock::{Clock, Moment, trusted},
     token::Token,
 };
-
-/// What a holder gives up of a lock's life: a hundredth, as clocks run differently fast, and so much more to stop in.
-const MARGIN: Duration = Duration::from_millis(50);
 
 /// A granted lock.
 #[derive(Debug)]
@@ -39,7 +36,7 @@ impl Hold {
         asked: Moment,
         life: Duration,
     ) -> Self {
-        let tenure = Tenure::new(deadline(asked, life));
+        let tenure = Tenure::new(asked.after(trusted(life)));
         Self { name, token, fence, tenure, clock, lost: CancellationToken::new() }
     }
 
@@ -53,7 +50,7 @@ impl Hold {
 
     /// Counts on the lock for `life` from `asked` on; `false` where it was lost before.
     pub(super) fn prolong(&self, asked: Moment, life: Duration) -> bool {
-        self.tenure.prolong(self.clock.now(), deadline(asked, life))
+        self.tenure.prolong(self.clock.now(), asked.after(trusted(life)))
     }
 
     /// Tells everybody that the lock is not held any more.
@@ -74,11 +71,6 @@ impl Hold {
     pub(super) fn lost(self: &Arc<Self>) -> Lost {
         Lost { told: Box::pin(self.lost.clone().cancelled_owned()), hold: self.clone() }
     }
-}
-
-/// Until when a lock is held for certain. It is counted from before the question: the store began later.
-fn deadline(asked: Moment, life: Duration) -> Moment {
-    asked.after(life.saturating_sub(life / 100 + MARGIN))
 }
 
 /// Completes when the lock is lost.

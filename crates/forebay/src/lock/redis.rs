@@ -15,7 +15,7 @@ use super::{
 use crate::{
     context::Remote,
     key::Keys,
-    redis::{Confirm, Reply, Request, Road, Script, Takeback, Unusable},
+    redis::{Confirm, Reply, Request, Road, Script, Takeback, Unusable, Watch},
     token::Token,
 };
 
@@ -36,13 +36,16 @@ impl RedisBackend {
     }
 
     async fn acquire(&self, name: &str, ask: Ask) -> Result<Verdict, Unusable> {
-        // A release would come between a grant and the same question asked again: it would free a lock that is held.
-        let mut asked = Asked { backend: self, name, token: ask.token, may_be_granted: !ask.again };
+        let mut watch = Watch::unless_answered(|| self.freeing(name, ask.token));
+        if ask.again {
+            // A release would come between a grant and the same question asked again: it would free what is held.
+            watch.answered();
+        }
         let answer = self.ask(name, ask).await;
-        asked.may_be_granted = match &answer {
-            Ok(verdict) => matches!(verdict, Verdict::Unconfirmed(_)),
-            Err(unusable) => *unusable == Unusable::Unanswered && !ask.again,
-        };
+        if matches!(answer, Ok(Verdict::Unconfirmed(_))) {
+            self.freeing(name, ask.token).begin();
+        }
+        watch.answers(&answer);
         answer
     }
 
@@ -71,12 +74,20 @@ impl RedisBackend {
     }
 
     async fn release(&self, name: &str, token: Token) -> Result<bool, Unusable> {
-        let mut asked = Asked { backend: self, name, token, may_be_granted: true };
+        let mut watch = Watch::unless_answered(|| self.freeing(name, token));
         let spelt = token.to_string();
         let keys = [self.keys.lock(name)];
-        let released = self.run(&RELEASE, &keys, &[spelt.as_bytes(), self.wakes.as_bytes()]).await;
-        asked.may_be_granted = released.is_err();
-        Ok(released?.number() == Some(1))
+        let released = self.run(&RELEASE, &keys, &[spelt.as_bytes(), self.wakes.as_bytes()]).await?;
+        watch.answered();
+        Ok(released.number() == Some(1))
+    }
+
+    /// What frees the lock once the store can be asked.
+    fn freeing(&self, name: &str, token: Token) -> Takeback {
+        let Self { keys, remote, wakes } = self;
+        let arguments = vec![token.to_string().into(), Bytes::from(wakes.clone())];
+        let keys = vec![keys.lock(name)];
+        Takeback { redis: remote.redis.clone(), script: &RELEASE, keys, arguments }
     }
 
     async fn renew(&self, name: &str, token: Token, life: Duration) -> Result<bool, Unusable> {
@@ -88,25 +99,6 @@ impl RedisBackend {
     async fn run(&self, script: &Script, keys: &[String], arguments: &[&[u8]]) -> Result<Reply, Unusable> {
         let redis = &self.remote.redis;
         redis.call(Request::Run { script, keys, arguments }, Road::Usual, redis.budget(Road::Usual)).await
-    }
-}
-
-/// A question whose answer nobody may get.
-struct Asked<'a> {
-    backend: &'a RedisBackend,
-    name: &'a str,
-    token: Token,
-    may_be_granted: bool,
-}
-
-impl Drop for Asked<'_> {
-    fn drop(&mut self) {
-        if self.may_be_granted {
-            let RedisBackend { keys, remote, wakes } = self.backend;
-            let arguments = vec![self.token.to_string().into(), Bytes::from(wakes.clone())];
-            let keys = vec![keys.lock(self.name)];
-            Takeback { redis: remote.redis.clone(), script: &RELEASE, keys, arguments }.begin();
-        }
     }
 }
 

@@ -5,7 +5,11 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use super::{backend::Step, inner::Inner};
-use crate::{clock::Moment, redis::Unusable, token::Token};
+use crate::{
+    clock::{Moment, trusted},
+    redis::Unusable,
+    token::Token,
+};
 
 /// Renews a lease until it is dropped, or until somebody else runs.
 #[derive(Debug)]
@@ -62,9 +66,4 @@ impl Beats {
         let step = Step::Renew { lease: self.inner.lease, keep: self.inner.keep };
         (sent, self.inner.step(&self.name, self.token, step).await)
     }
-}
-
-/// For how much of its life a lease is trusted: clocks differ, and the last answer may be late.
-fn trusted(life: Duration) -> Duration {
-    life.saturating_sub(life / 100 + Duration::from_millis(50))
 }

@@ -4,7 +4,6 @@ mod scripts;
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures::FutureExt;
 
 use self::scripts::{BEGIN, COMPLETE, GIVE_UP, RENEW, UNCLAIM};
@@ -15,7 +14,7 @@ use super::{
 use crate::{
     context::Remote,
     key::Keys,
-    redis::{Redis, Reply, Request, Road, Script, Takeback, Unusable},
+    redis::{Reply, Request, Road, Script, Takeback, Unusable, Watch},
     token::Token,
 };
 
@@ -36,11 +35,12 @@ impl RedisBackend {
 
     async fn claim(&self, name: &str, under: Under, life: Duration) -> Result<Option<Duration>, Unusable> {
         let (key, token, redis) = (self.keys.claim(name), under.token.to_string(), &self.remote.redis);
-        let mut late = Late::new(redis, &UNCLAIM, &key, &token, under.known);
+        let mut watch = Watch::unless_answered(|| self.takeback(&UNCLAIM, &key, &token));
+        leave_to_caller(under, &mut watch);
         let recognise = under.known == Known::ToCaller;
         let request = Request::Claim { key: &key, token: &token, life: millis(life), recognise };
         let reply = redis.call(request, Road::Usual, redis.budget(Road::Usual)).await;
-        late.answered(&reply);
+        watch.answers(&reply);
         let mut parts = reply?.into_list().into_iter();
         let (set, left, owner) = (parts.next(), parts.next(), parts.next());
         let is_ours = owner.is_some_and(|owner| owner.text() == Some(&token));
@@ -56,14 +56,15 @@ impl RedisBackend {
 
     async fn begin(&self, name: &str, begin: Begin) -> Result<Found, Unusable> {
         let (key, token) = (self.keys.idempotency(name), begin.under.token.to_string());
-        let mut late = Late::new(&self.remote.redis, &GIVE_UP, &key, &token, begin.under.known);
+        let mut watch = Watch::unless_answered(|| self.takeback(&GIVE_UP, &key, &token));
+        leave_to_caller(begin.under, &mut watch);
         let mut reply = self.ask(&key, &token, begin, Road::Usual).await;
         if reply.as_ref().is_ok_and(|reply| kind(reply) == Some("large")) {
             reply = self.ask(&key, &token, begin, Road::Large).await;
         }
         // An answer that cannot be read is as good as none.
         let found = reply.and_then(|reply| found(reply).ok_or(Unusable::Unanswered));
-        late.answered(&found);
+        watch.answers(&found);
         found
     }
 
@@ -84,10 +85,10 @@ impl RedisBackend {
             }
             Step::Complete(complete) => self.complete(&key, &token, complete).await,
             Step::GiveUp => {
-                let mut late = Late::new(&self.remote.redis, &GIVE_UP, &key, &token, Known::ToNobody);
+                let mut watch = Watch::unless_answered(|| self.takeback(&GIVE_UP, &key, &token));
                 let answer = self.run(&GIVE_UP, &key, &[token.as_bytes()], Road::Usual).await;
                 if answer.is_ok() {
-                    late.answered(&answer);
+                    watch.answered();
                 }
                 answer
             }
@@ -106,6 +107,11 @@ impl RedisBackend {
         self.run(&COMPLETE, key, &arguments, road).await
     }
 
+    fn takeback(&self, script: &'static Script, key: &str, token: &str) -> Takeback {
+        let (redis, arguments) = (self.remote.redis.clone(), vec![token.to_owned().into()]);
+        Takeback { redis, script, keys: vec![key.to_owned()], arguments }
+    }
+
     async fn run(
         &self,
         script: &Script,
@@ -118,34 +124,10 @@ impl RedisBackend {
     }
 }
 
-/// Takes back what a request may have been granted, unless it is answered: also where its caller has gone away.
-struct Late<'a> {
-    redis: &'a Redis,
-    script: &'static Script,
-    key: &'a str,
-    token: &'a str,
-    pending: bool,
-}
-
-impl<'a> Late<'a> {
-    /// Begins to watch over a request. What its caller can ask for again is not taken back: a release would come
-    /// between the two.
-    fn new(redis: &'a Redis, script: &'static Script, key: &'a str, token: &'a str, known: Known) -> Self {
-        Self { redis, script, key, token, pending: known == Known::ToNobody }
-    }
-
-    fn answered<T>(&mut self, answer: &Result<T, Unusable>) {
-        self.pending &= matches!(answer, Err(Unusable::Unanswered));
-    }
-}
-
-impl Drop for Late<'_> {
-    fn drop(&mut self) {
-        if self.pending {
-            let arguments = vec![Bytes::copy_from_slice(self.token.as_bytes())];
-            let keys = vec![self.key.to_owned()];
-            Takeback { redis: self.redis.clone(), script: self.script, keys, arguments }.begin();
-        }
+/// What its caller can ask for again is not taken back: a release would come between the two.
+fn leave_to_caller(under: Under, watch: &mut Watch<impl FnOnce() -> Takeback>) {
+    if under.known == Known::ToCaller {
+        watch.answered();
     }
 }
 

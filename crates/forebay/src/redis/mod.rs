@@ -34,9 +34,9 @@ pub(crate) use self::{
     address::Address,
     reply::Reply,
     request::{Confirm, Request},
-    script::Script,
+    script::{Script, script},
     subscription::Signal,
-    takeback::Takeback,
+    takeback::{Takeback, Watch},
 };
 use self::{
     cluster::Cluster,

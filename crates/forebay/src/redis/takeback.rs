@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Redis, Request, Road, Script};
+use super::{Redis, Request, Road, Script, Unusable};
 
 /// Beyond so many at a time, what was granted is left to end by itself.
 const MOST: usize = 10_000;
@@ -62,6 +62,36 @@ impl Takeback {
         let arguments: Vec<&[u8]> = self.arguments.iter().map(|argument| &**argument).collect();
         let request = Request::Run { script: self.script, keys: &self.keys, arguments: &arguments };
         self.redis.call(request, Road::Usual, self.redis.budget(Road::Usual)).await.is_ok()
+    }
+}
+
+/// Watches over one request, which nobody may get the answer of: its caller may go away meanwhile.
+pub(crate) struct Watch<F: FnOnce() -> Takeback>(Option<F>);
+
+impl<F: FnOnce() -> Takeback> Watch<F> {
+    /// Takes back what the request may be granted by what `takeback` says, unless it is answered.
+    pub(crate) fn unless_answered(takeback: F) -> Self {
+        Self(Some(takeback))
+    }
+
+    /// Nothing is to be taken back: the caller knows how it stands, or nothing was done.
+    pub(crate) fn answered(&mut self) {
+        self.0 = None;
+    }
+
+    /// As [`Watch::answered`], unless that is not known.
+    pub(crate) fn answers<T>(&mut self, answer: &Result<T, Unusable>) {
+        if !matches!(answer, Err(Unusable::Unanswered)) {
+            self.answered();
+        }
+    }
+}
+
+impl<F: FnOnce() -> Takeback> Drop for Watch<F> {
+    fn drop(&mut self) {
+        if let Some(takeback) = self.0.take() {
+            takeback().begin();
+        }
     }
 }
 

@@ -2,13 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::redis::Script;
-
-macro_rules! script {
-    ($($file:literal),*) => {
-        LazyLock::new(|| Script::new(concat!($(include_str!($file)),*)))
-    };
-}
+use crate::redis::{Script, script};
 
 pub(super) static CHECK: LazyLock<Script> = script!("reign.lua", "check.lua");
 pub(super) static ADD: LazyLock<Script> = script!("add.lua");

@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use crate::{limiter::mode::Mode, redis::Script};
+use crate::{
+    limiter::mode::Mode,
+    redis::{Script, script},
+};
 
 /// What a mode runs.
 #[derive(Debug)]
@@ -43,16 +46,11 @@ static SLIDING: Scripts =
     packed!("local MODE, CELLS, WIDEST = 87, 2, 6\n", "sliding/check.lua", "sliding/settle.lua");
 static GCRA: Scripts = packed!("local MODE, CELLS, WIDEST = 71, 2, 7\n", "gcra/check.lua", "gcra/settle.lua");
 static LOG: Scripts = Scripts {
-    check: LazyLock::new(|| {
-        Script::new(concat!(include_str!("log/members.lua"), include_str!("log/check.lua")))
-    }),
-    settle: LazyLock::new(|| {
-        Script::new(concat!(include_str!("log/members.lua"), include_str!("log/settle.lua")))
-    }),
+    check: script!("log/members.lua", "log/check.lua"),
+    settle: script!("log/members.lua", "log/settle.lua"),
 };
 
-pub(in crate::limiter) static RESET: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("reset.lua")));
+pub(in crate::limiter) static RESET: LazyLock<Script> = script!("reset.lua");
 
 impl Scripts {
     pub(in crate::limiter) fn of(mode: Mode) -> &'static Self {

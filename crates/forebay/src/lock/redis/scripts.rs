@@ -2,13 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::redis::Script;
-
-macro_rules! script {
-    ($file:literal) => {
-        LazyLock::new(|| Script::new(include_str!($file)))
-    };
-}
+use crate::redis::{Script, script};
 
 pub(super) static ACQUIRE: LazyLock<Script> = script!("acquire.lua");
 pub(super) static RENEW: LazyLock<Script> = script!("renew.lua");

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::redis::Script;
+use crate::redis::{Script, script};
 
-pub(super) static RECORD: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("record.lua")));
-pub(super) static COUNT: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("count.lua")));
+pub(super) static RECORD: LazyLock<Script> = script!("record.lua");
+pub(super) static COUNT: LazyLock<Script> = script!("count.lua");
