@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    convert::Infallible,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -11,11 +12,14 @@ use std::{
 
 use forebay::{
     Error,
+    cache::Cache,
     filter::{Answer, Filter, Rebuilt},
+    testing::Flow,
 };
 use futures::future::join_all;
+use tokio::task::JoinHandle;
 
-use crate::rig::{CLOCK, Process, Rig};
+use crate::rig::{CLOCK, Process, Rig, done, eventually};
 
 fn filter(process: &Process) -> Filter {
     let builder = process.forebay.filter("known", 100_000, 1e-6);
@@ -60,6 +64,38 @@ async fn what_one_process_adds_is_at_once_not_denied_by_another() {
         assert_eq!(other.check(&id).await, Answer::No);
         one.add(&id).await.unwrap();
         assert_eq!(other.check(&id).await, Answer::Maybe, "{id}");
+    }
+}
+
+/// Starts a caller of `cache` who finds `row`.
+fn find(cache: &Cache<String>, row: &'static str) -> JoinHandle<Option<Arc<String>>> {
+    let cache = cache.clone();
+    let finds = async move |_| Ok::<_, Infallible>(Some(row.to_owned()));
+    tokio::spawn(async move { cache.find_or_load("a", finds).await.unwrap() })
+}
+
+// The answer of the filter is on its way while the id is added, and more callers come.
+#[tokio::test]
+async fn who_comes_after_an_id_was_added_is_not_served_an_earlier_no() {
+    let rig = Rig::new();
+    let processes: [Process; 2] = rig.open().await;
+    let [known, other] = [0, 1].map(|n| filter(&processes[n]));
+    let _done = known.rebuild(async |_| Ok::<_, Error>(())).await.unwrap();
+    let cache = processes[0].builder().guarded_by(&known).build().unwrap();
+    assert!(known.check("a").await.is_no(), "the script is known from now on");
+    for n in 0..20 {
+        processes[0].proxy.replies(Flow::Hold);
+        let asked = rig.redis.calls("evalsha");
+        let early = find(&cache, "too early");
+        eventually(|| rig.redis.calls("evalsha") > asked).await;
+        other.add("a").await.unwrap();
+        let late = find(&cache, "row");
+        CLOCK.sleep(Duration::from_millis(10)).await;
+        processes[0].proxy.replies(Flow::Pass);
+        assert_eq!(done(early).await.unwrap(), None, "in round {n}");
+        assert_eq!(done(late).await.unwrap().as_deref().map(String::as_str), Some("row"), "in round {n}");
+        cache.invalidate("a").await;
+        let _done = known.rebuild(async |_| Ok::<_, Error>(())).await.unwrap();
     }
 }
 
