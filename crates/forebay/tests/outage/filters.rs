@@ -12,7 +12,7 @@ use forebay_rig::Redis;
 
 use crate::{
     limits::{STRIKES, patient, strike},
-    stage::{PATIENCE, Stage},
+    stage::{PATIENCE, Stage, works},
     timing::{pass, timed, until},
 };
 
@@ -86,6 +86,20 @@ async fn a_guarded_read_takes_one_budget_and_loads() {
     assert!(took < BUDGET + SLACK, "after {took:?}");
     let (took, read) = timed(cache.get("c")).await;
     assert!(read.is_none() && took < BUDGET + SLACK, "after {took:?}");
+}
+
+#[tokio::test]
+async fn what_the_filter_takes_a_guarded_read_has_no_more() {
+    let (_stage, proxy) = Stage::behind_proxy().await;
+    let budget = Duration::from_millis(500);
+    let forebay = Forebay::builder("outage").redis(proxy.url()).redis_budget(budget).build().await;
+    let forebay = forebay.expect("Redis is optional");
+    until(PATIENCE, || works(&forebay)).await.expect("Redis is used");
+    let cache = guarded(&forebay, &filled(&forebay).await);
+    proxy.replies(Flow::Delay(budget * 4 / 5));
+    let (took, loaded) = timed(load(&cache, "a")).await;
+    assert_eq!(loaded.expect("it may exist").as_str(), "loaded");
+    assert!(took < budget * 7 / 5, "after {took:?}");
 }
 
 /// A server that keeps its data when it starts anew.

@@ -76,9 +76,11 @@ pub(crate) async fn without_its_bitmap_a_filter_says_maybe(rig: ClockedRig<impl 
         known.add("c").await.ok();
         assert_eq!(may_be(&known, &["a", "b"]).await, ["a", "b"], "{command:?}");
     }
+    rig.call(&["DEL", &bitmap]);
+    known.add_all((0..100).map(|n| n.to_string())).await.unwrap();
+    assert_eq!(rig.call(&["EXISTS", &bitmap]), "0");
     fill(&known, &["a"]).await;
     assert_eq!(may_be(&known, &["a", "b"]).await, ["a"]);
-    rig.call(&["DEL", &bitmap]);
 }
 
 pub(crate) async fn a_bitmap_that_ends_during_a_rebuild_is_not_put_into_use(rig: ClockedRig<impl Clocks>) {
