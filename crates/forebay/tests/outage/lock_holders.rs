@@ -42,6 +42,23 @@ async fn whoever_loses_its_connection_keeps_its_lock() {
     assert!(is_free(&other.lock("a")).await);
 }
 
+// L29: a heartbeat that dies of its first error.
+#[tokio::test]
+async fn whoever_cannot_renew_for_less_than_a_life_keeps_its_lock() {
+    let (stage, proxy) = Stage::behind_proxy().await;
+    let guard = take(&stage.forebay.lock("a").time_to_live(LIFE)).await;
+    for _ in 0..3 {
+        flow(&proxy, Flow::Hold);
+        pass(LIFE / 2).await;
+        assert!(guard.remaining() < LIFE * 2 / 3, "it was renewed: {:?}", guard.remaining());
+        proxy.cut();
+        flow(&proxy, Flow::Pass);
+        pass(LIFE).await;
+        assert!(!guard.is_lost());
+    }
+    assert!(guard.release().await.expect("Redis can be asked"));
+}
+
 /// What is left of a lock in Redis when its holder is told that it is lost, in ms.
 async fn left_when_told(stage: &Stage, proxy: &Proxy) -> i64 {
     let guard = take(&stage.forebay.lock("a").time_to_live(LIFE)).await;

@@ -7,6 +7,7 @@ use forebay::{
     lock::{Guard, Lock, LockError},
     testing::{Flow, Proxy},
 };
+use forebay_rig::unless_starved;
 use futures::future::join_all;
 use tokio::runtime::Runtime;
 
@@ -134,16 +135,19 @@ async fn told_after(how: &str) -> Vec<Duration> {
     told
 }
 
-// R49: one budget after the other, a thousand of them would take a minute.
-#[tokio::test]
-async fn a_thousand_who_wait_learn_together_that_redis_is_gone() {
+// One budget after the other, a thousand of them would take a minute.
+#[test]
+fn a_thousand_who_wait_learn_together_that_redis_is_gone() {
+    let runtime = Runtime::new().expect("a runtime can be had");
     for how in STRIKES {
-        let told = told_after(how).await;
-        let (first, last) = (told[0], told[told.len() - 1]);
-        println!("{how}: a thousand are told from {first:?} to {last:?}");
-        // The first asks at least once a second.
-        assert!(last < Duration::from_secs(2), "{how}: {last:?}");
-        assert!(last.saturating_sub(first) < Duration::from_millis(300), "{how}: {first:?} to {last:?}");
+        unless_starved(|| {
+            let told = runtime.block_on(told_after(how));
+            let (first, last) = (told[0], told[told.len() - 1]);
+            println!("{how}: a thousand are told from {first:?} to {last:?}");
+            // The first asks at least once a second.
+            let together = last < Duration::from_secs(2) && last - first < Duration::from_millis(60);
+            if together { Ok(()) } else { Err(format!("{how}: {first:?} to {last:?}")) }
+        });
     }
 }
 

@@ -85,8 +85,6 @@ impl Note {
         self.tell(match error {
             LockError::Busy { .. } => Outcome::Busy,
             LockError::Unavailable(_) => Outcome::Unavailable,
-            // The holding itself knows.
-            LockError::Lost => return,
             other => unreachable!("the order is a good one: {other}"),
         });
     }
@@ -132,27 +130,28 @@ struct Caller {
 
 impl Caller {
     async fn ask(&self) {
-        let asked = match self.order.manner {
-            Manner::Run => {
-                let done = self.lock.run(async |held| {
-                    let _under = self.note.begins(held.fence());
-                    self.watch(&held, self.work(&held)).await;
-                });
-                let done = done.await;
-                self.note.stint(|stint| stint.lost = matches!(done, Err(LockError::Lost)));
-                done
-            }
+        match self.order.manner {
+            Manner::Run => self.run().await,
             Manner::Guard => match self.lock.acquire().await {
-                Ok(guard) => Ok(self.keep(guard).await),
-                Err(error) => Err(error),
+                Ok(guard) => self.keep(guard).await,
+                Err(error) => self.note.fails(&error),
             },
             Manner::Impatient => match self.again_and_again().await {
-                Some(guard) => Ok(self.keep(guard).await),
-                None => Ok(self.note.tell(Outcome::Busy)),
+                Some(guard) => self.keep(guard).await,
+                None => self.note.tell(Outcome::Busy),
             },
-        };
-        if let Err(error) = asked {
-            self.note.fails(&error);
+        }
+    }
+
+    async fn run(&self) {
+        let done = self.lock.run(async |held| {
+            let _under = self.note.begins(held.fence());
+            self.watch(&held, self.work(&held)).await;
+        });
+        match done.await {
+            Ok(()) => {}
+            Err(LockError::Lost) => self.note.stint(|stint| stint.lost = true),
+            Err(error) => self.note.fails(&error),
         }
     }
 
