@@ -8,6 +8,7 @@ mod payments;
 mod plans;
 mod problem;
 mod routes;
+mod visitors;
 
 use std::{
     env,
@@ -92,11 +93,12 @@ async fn run(flags: Flags) -> Result<()> {
 fn service(flags: &Flags, forebay: &Forebay, database: &Database) -> Result<Router> {
     let bank = Bank { database: database.clone(), takes: Duration::from_millis(flags.bank_takes) };
     let model = Model { takes: Duration::from_millis(flags.model_takes) };
-    Ok(routes::router([
+    let parts = [
         payments::router(forebay, bank, database.clone())?,
         codes::router(forebay.clone(), Post(database.clone())),
         plans::router(forebay.clone(), model, database.clone()),
-    ]))
+    ];
+    routes::router(forebay, parts)
 }
 
 /// Serves until SIGINT or SIGTERM.

@@ -1,20 +1,28 @@
-//! The routes: who is asking is found out in front of all of them.
+//! The routes: in front of all of them it is found out who is asking, and recorded as a visitor.
 
+use anyhow::Result;
 use axum::{
     Router,
     http::{Method, Uri},
     routing::get,
 };
-use forebay::http::{Addresses, CallerLayer};
+use forebay::{
+    Forebay,
+    http::{Addresses, CallerLayer, UniqueLayer},
+};
 
-use crate::{keys, problem::Problem};
+use crate::{keys, problem::Problem, visitors};
 
 /// Puts the parts of the service together.
-pub(crate) fn router(parts: [Router; 3]) -> Router {
-    parts
+pub(crate) fn router(forebay: &Forebay, parts: [Router; 3]) -> Result<Router> {
+    let visitors = forebay.unique("visitors").build()?;
+    Ok(parts
         .into_iter()
         .fold(Router::new(), Router::merge)
         .fallback(async |method: Method, uri: Uri| Problem::no_route(&method, &uri))
+        .layer(UniqueLayer::new(visitors.clone()))
         .layer(CallerLayer::new(Addresses::new()).lookup(keys::identity))
-        .route("/livez", get(async || "ok\n"))
+        // After the layers, which lie in front of what was added before them: whoever looks is no visitor.
+        .merge(visitors::router(visitors))
+        .route("/livez", get(async || "ok\n")))
 }

@@ -3,7 +3,8 @@
 use forebay_rig::Redis;
 
 use crate::{
-    program::{alone, at_once, over, retry_after, statuses},
+    answer::statuses,
+    program::{alone, at_once, over},
     records::Records,
 };
 
@@ -11,11 +12,11 @@ use crate::{
 async fn the_second_code_within_a_minute_is_refused_with_when_to_come_back() {
     let records = Records::none();
     let program = alone(&records).run();
-    assert_eq!(program.code("ada@example.org").await.status(), 202);
+    assert_eq!(program.code("ada@example.org").await.status, 202);
     let refused = program.code("ada@example.org").await;
-    assert_eq!(refused.status(), 429);
-    assert!((50..=60).contains(&retry_after(&refused)), "{}", retry_after(&refused));
-    assert_eq!(program.code("bob@example.org").await.status(), 202);
+    assert_eq!(refused.status, 429);
+    assert!((50..=60).contains(&refused.retry_after()), "{}", refused.retry_after());
+    assert_eq!(program.code("bob@example.org").await.status, 202);
     assert_eq!(records.count("mail").await, 2);
 }
 
@@ -41,8 +42,8 @@ async fn nobody_waits_for_a_code_that_could_not_be_sent() {
 async fn a_second_instance_knows_of_the_code() {
     let (redis, records) = (Redis::start(), Records::none());
     let [first, second] = [over(&redis, &records).run(), over(&redis, &records).run()];
-    assert_eq!(first.code("ada@example.org").await.status(), 202);
-    assert_eq!(second.code("ada@example.org").await.status(), 429);
+    assert_eq!(first.code("ada@example.org").await.status, 202);
+    assert_eq!(second.code("ada@example.org").await.status, 429);
 }
 
 #[tokio::test]
@@ -51,6 +52,6 @@ async fn without_the_redis_that_it_was_given_no_code_is_sent() {
     let program = over(&redis, &records).run();
     redis.kill();
     let refused = program.code("ada@example.org").await;
-    assert_eq!((refused.status().as_u16(), retry_after(&refused)), (503, 1));
+    assert_eq!((refused.status.as_u16(), refused.retry_after()), (503, 1));
     assert_eq!(records.count("mail").await, 0);
 }

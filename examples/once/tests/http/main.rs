@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod answer;
 mod codes;
 mod payments;
 mod plans;
 mod program;
 mod records;
+mod visitors;

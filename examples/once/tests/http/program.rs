@@ -12,13 +12,13 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use reqwest::{Client, RequestBuilder, Response};
+use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::records::Records;
+use crate::{answer::Answer, records::Records};
 
 pub(crate) struct Program {
-    pub(crate) base: String,
+    base: String,
     child: Child,
     client: Client,
 }
@@ -71,38 +71,41 @@ impl Start {
 }
 
 impl Program {
-    pub(crate) fn post(&self, path: &str, body: &Value) -> RequestBuilder {
-        self.client.post(format!("{}{path}", self.base)).json(body)
-    }
-
     /// Asks for a code.
-    pub(crate) async fn code(&self, email: &str) -> Response {
-        self.post("/codes", &json!({ "email": email })).send().await.unwrap()
+    pub(crate) async fn code(&self, email: &str) -> Answer {
+        Answer::of(self.client.post(self.url("/codes")).json(&json!({ "email": email }))).await.unwrap()
     }
 
     /// Pays 1,200 cents as somebody, with a key.
-    pub(crate) async fn pay(&self, user: &str, key: &str) -> Response {
-        self.payment(user, key, 1200).send().await.unwrap()
+    pub(crate) async fn pay(&self, user: &str, key: &str) -> Answer {
+        self.pay_cents(1200, user, Some(key)).await
     }
 
-    pub(crate) fn payment(&self, user: &str, key: &str, cents: u32) -> RequestBuilder {
-        let request = self.post("/payments", &json!({ "order": "7", "cents": cents }));
-        request.bearer_auth(user).header("idempotency-key", format!("\"{key}\""))
+    pub(crate) async fn pay_cents(&self, cents: u32, user: &str, key: Option<&str>) -> Answer {
+        let payment = json!({ "order": "7", "cents": cents });
+        let mut request = self.client.post(self.url("/payments")).bearer_auth(user).json(&payment);
+        if let Some(key) = key {
+            request = request.header("idempotency-key", format!("\"{key}\""));
+        }
+        Answer::of(request).await.unwrap()
     }
 
     /// Has plan 42 drawn.
-    pub(crate) async fn plan(&self, goal: &str) -> Response {
+    pub(crate) async fn plan(&self, goal: &str) -> Answer {
         self.try_plan(goal).await.unwrap()
     }
 
-    pub(crate) async fn try_plan(&self, goal: &str) -> reqwest::Result<Response> {
-        let request = self.client.put(format!("{}/plans/42", self.base));
-        request.json(&json!({ "goal": goal })).send().await
+    pub(crate) async fn try_plan(&self, goal: &str) -> reqwest::Result<Answer> {
+        Answer::of(self.client.put(self.url("/plans/42")).json(&json!({ "goal": goal }))).await
     }
 
+    /// What is read at a path by somebody.
     pub(crate) async fn get(&self, user: &str, path: &str) -> Value {
-        let request = self.client.get(format!("{}{path}", self.base)).bearer_auth(user);
-        request.send().await.unwrap().json().await.unwrap()
+        Answer::of(self.client.get(self.url(path)).bearer_auth(user)).await.unwrap().body
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -119,15 +122,6 @@ impl Drop for Program {
 }
 
 /// What is answered to so many requests that are sent at once.
-pub(crate) async fn at_once(count: usize, send: impl AsyncFn(usize) -> Response) -> Vec<Response> {
+pub(crate) async fn at_once(count: usize, send: impl AsyncFn(usize) -> Answer) -> Vec<Answer> {
     join_all((0..count).map(|n| send(n))).await
-}
-
-pub(crate) fn statuses(answers: &[Response]) -> Vec<u16> {
-    answers.iter().map(|answer| answer.status().as_u16()).collect()
-}
-
-/// The seconds after which an answer asks its client back.
-pub(crate) fn retry_after(answer: &Response) -> u64 {
-    answer.headers()["retry-after"].to_str().unwrap().parse().unwrap()
 }
