@@ -1,6 +1,13 @@
 //! Tasks that do one thing again and again, as fast as they can.
 
-use std::{ops::Range, sync::Arc, time::Duration};
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use contest::Step;
 use futures::future::{BoxFuture, join_all};
@@ -14,6 +21,12 @@ use crate::{
 
 /// How often a contestant does it before it is known how fast it is.
 const FIRST: usize = 2_000;
+
+/// More steps than one side makes in a run.
+const MOST: usize = 1_000_000_000;
+
+/// How many sides have begun, so that no two make the same step.
+static SIDES: AtomicUsize = AtomicUsize::new(0);
 
 /// What is done, with a number of its own each time. Whether it went as it should.
 pub(crate) type Work = Arc<dyn Fn(usize) -> BoxFuture<'static, bool> + Send + Sync>;
@@ -94,7 +107,8 @@ impl<'a> Track<'a> {
         contestant: Arc<dyn Step>,
         measure: impl Fn(Range<usize>, &Work) -> (f64, f64) + 'a,
     ) -> Side<'a, f64> {
-        let (name, mut next, mut count) = (contestant.name(), 0, FIRST);
+        let first = SIDES.fetch_add(1, Relaxed) * MOST;
+        let (name, mut next, mut count) = (contestant.name(), first, FIRST);
         let work: Work = Arc::new(move |number| contestant.step(number));
         Side::new(name, move || {
             let (sample, per_second) = measure(next..next + count, &work);

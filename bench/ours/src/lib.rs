@@ -3,6 +3,7 @@
 mod denied;
 pub mod limits;
 mod lock;
+mod once;
 mod shared;
 
 use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc, time::Duration};
@@ -15,6 +16,7 @@ use tokio::runtime::Runtime;
 pub use self::{
     denied::Denied,
     lock::{End, Locker},
+    once::{Claimer, Payments},
     shared::OverRedis,
 };
 

@@ -1,6 +1,8 @@
 //! The rows: what is measured.
 
+mod claim;
 mod hit;
+mod idempotency;
 mod limiter;
 mod lock;
 mod memory;
@@ -21,7 +23,7 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the report.
-pub(crate) const ALL: [Row; 7] = [
+pub(crate) const ALL: [Row; 9] = [
     Row { name: hit::ROW, run: hit::run },
     Row { name: memory::ROW, run: memory::run },
     Row { name: stampede::ROW, run: stampede::run },
@@ -29,6 +31,8 @@ pub(crate) const ALL: [Row; 7] = [
     Row { name: outage::ROW, run: outage::run },
     Row { name: limiter::ROW, run: limiter::run },
     Row { name: lock::ROW, run: lock::run },
+    Row { name: claim::ROW, run: claim::run },
+    Row { name: idempotency::ROW, run: idempotency::run },
 ];
 
 /// How much is measured.
