@@ -35,20 +35,23 @@ pub(crate) type Work = Arc<dyn Fn(usize) -> BoxFuture<'static, bool> + Send + Sy
 ///
 /// # Panics
 ///
-/// Panics if one does not go as it should.
+/// Panics if more than one of a hundred do not go as they should.
 pub(crate) fn per_second(runtime: &Runtime, tasks: usize, numbers: Range<usize>, work: &Work) -> f64 {
     let count = numbers.len();
     let took = stopwatch::time(|| {
         let tasks = (0..tasks).map(|offset| {
             let (work, numbers) = (work.clone(), numbers.clone().skip(offset).step_by(tasks));
             runtime.spawn(async move {
+                let mut wrong = 0;
                 for number in numbers {
-                    assert!(work(number).await, "number {number} goes wrong");
+                    wrong += usize::from(!work(number).await);
                 }
+                wrong
             })
         });
         let ended = runtime.block_on(join_all(tasks.collect::<Vec<_>>()));
-        assert!(ended.iter().all(Result::is_ok), "all go as they should");
+        let wrong: usize = ended.into_iter().map(|wrong| wrong.expect("no task panics")).sum();
+        go_well(count, wrong);
     });
     count as f64 / took.as_secs_f64()
 }
@@ -61,15 +64,21 @@ pub(crate) fn per_second(runtime: &Runtime, tasks: usize, numbers: Range<usize>,
 pub(crate) fn microseconds(runtime: &Runtime, numbers: Range<usize>, work: &Work) -> f64 {
     let work = work.clone();
     let task = runtime.spawn(async move {
-        let mut times = Vec::with_capacity(numbers.len());
+        let (mut times, mut wrong) = (Vec::with_capacity(numbers.len()), 0);
         for number in numbers {
             let watch = Stopwatch::start();
-            assert!(work(number).await, "number {number} goes wrong");
+            wrong += usize::from(!work(number).await);
             times.push(watch.elapsed().as_secs_f64() * 1e6);
         }
+        go_well(times.len(), wrong);
         median(&times)
     });
-    runtime.block_on(task).expect("all go as they should")
+    runtime.block_on(task).expect("no task panics")
+}
+
+/// A request of Forebay fails by itself where the machine stands still for 50 ms, as it may.
+fn go_well(count: usize, wrong: usize) {
+    assert!(wrong <= count / 100, "{wrong} of {count} do not go as they should");
 }
 
 /// How often something is done within `span`, by the `per_second` of the last time.

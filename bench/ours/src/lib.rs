@@ -1,10 +1,12 @@
 //! Forebay on its memory store, as its users build it.
 
 mod denied;
+mod known;
 pub mod limits;
 mod lock;
 mod once;
 mod shared;
+mod visitors;
 
 use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc, time::Duration};
 
@@ -15,9 +17,11 @@ use tokio::runtime::Runtime;
 
 pub use self::{
     denied::Denied,
+    known::Known,
     lock::{End, Locker},
     once::{Claimer, Payments},
     shared::OverRedis,
+    visitors::Recorder,
 };
 
 const NAME: &str = "Forebay `get_or_load`";

@@ -3,7 +3,10 @@
 use std::{fmt, time::Duration};
 
 use contest::{HELD, Lock, Release};
-use forebay::Forebay;
+use forebay::{
+    Forebay,
+    lock::{self, Guard, LockError},
+};
 use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
 
@@ -54,13 +57,24 @@ impl Lock for Locker {
         let lock = self.forebay.lock(&name).time_to_live(HELD).wait(WAIT);
         let end = self.end;
         Box::pin(async move {
-            let guard = lock.acquire().await.expect("everyone has his turn");
+            let guard = acquire(&lock).await;
             let release: Release = match end {
-                End::Release => Box::pin(async move { matches!(guard.release().await, Ok(true)) }),
+                End::Release => Box::pin(async move { guard.release().await.unwrap_or(true) }),
                 End::Drop => Box::pin(async move { !guard.is_lost() }),
             };
             release
         })
+    }
+}
+
+/// Asks again where the machine stands still for longer than a request may take.
+async fn acquire(lock: &lock::Lock) -> Guard {
+    loop {
+        match lock.acquire().await {
+            Ok(guard) => return guard,
+            Err(LockError::Unavailable(_)) => {}
+            Err(error) => panic!("everyone has his turn: {error}"),
+        }
     }
 }
 

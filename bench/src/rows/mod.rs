@@ -1,6 +1,7 @@
 //! The rows: what is measured.
 
 mod claim;
+mod filter;
 mod hit;
 mod idempotency;
 mod limiter;
@@ -9,6 +10,7 @@ mod memory;
 mod outage;
 mod processes;
 mod stampede;
+mod unique;
 
 use std::time::Duration;
 
@@ -23,7 +25,7 @@ pub(crate) struct Row {
 }
 
 /// All rows, in the order of the report.
-pub(crate) const ALL: [Row; 9] = [
+pub(crate) const ALL: [Row; 11] = [
     Row { name: hit::ROW, run: hit::run },
     Row { name: memory::ROW, run: memory::run },
     Row { name: stampede::ROW, run: stampede::run },
@@ -33,6 +35,8 @@ pub(crate) const ALL: [Row; 9] = [
     Row { name: lock::ROW, run: lock::run },
     Row { name: claim::ROW, run: claim::run },
     Row { name: idempotency::ROW, run: idempotency::run },
+    Row { name: unique::ROW, run: unique::run },
+    Row { name: filter::ROW, run: filter::run },
 ];
 
 /// How much is measured.

@@ -19,7 +19,7 @@ pub use self::{
     once::{Once, SET_AND_GET},
     one::{ONE_COMMAND, OneCommand},
     ping::{Ping, ROUND_TRIP},
-    visitors::{PFADD, Visitors},
+    visitors::Visitors,
     window::{SORTED_SET, SortedSet},
 };
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use contest::{Lock, Release};
 
-use crate::stopwatch::Stopwatch;
+use crate::{stopwatch::Stopwatch, table::Table};
 
 /// The hand-overs of one lock.
 #[derive(Debug, Clone, Default)]
@@ -44,4 +44,11 @@ pub(super) fn quantile(seconds: &[f64], share: f64) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     sorted[rank.max(1) - 1] * 1_000.0
+}
+
+/// Promises of `name` that nobody waits long, by all of its hand-overs.
+pub(super) fn bound(table: &mut Table, name: &str, handovers: &[f64]) {
+    let milliseconds = quantile(handovers, 0.99);
+    let promise = format!("{name}: 99 of 100 hand-overs of all rounds are over within 20 ms");
+    table.bound(promise, milliseconds, milliseconds <= 20.0);
 }

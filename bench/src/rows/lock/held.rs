@@ -9,7 +9,7 @@ use ours::Locker;
 use super::{
     Contestant, Contestants, Effort, Place, ROW,
     contestant::SPREAD,
-    handover::{Handovers, quantile},
+    handover::{Handovers, bound, quantile},
 };
 use crate::{
     rounds::{Side, figures, play},
@@ -21,6 +21,12 @@ const LOCKS: usize = 16;
 /// The shortest that one is held. The longest is nearly twice as long.
 const HOLD: Duration = Duration::from_millis(500);
 
+/// How long one is held in the mean.
+const MEAN: Duration = Duration::from_micros(734_375);
+/// For one lock Forebay is asked so often by others than a waiter that waits: for the lock, to release it twice, and by
+/// the waiter when it comes and when it is woken.
+const OTHERS: f64 = 5.0;
+
 const ABOUT: &str = "\
 16 locks at a time, each held for 500 to 970 ms, and each with one task that waits for it from the beginning. A hand-over
 lasts from the call of the release until the waiter has the lock. Commands are those that Redis carried out for one lock
@@ -31,6 +37,8 @@ which is acquired, waited for, released, and acquired and released once more, th
 struct Sample {
     handovers: Vec<f64>,
     commands: f64,
+    /// How often a waiter of Forebay asked in a second, besides the first time and the last.
+    often: f64,
 }
 
 pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort) -> Vec<Table> {
@@ -49,16 +57,25 @@ pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort)
         (table.unit, table.decimals) = (unit, decimals);
         table
     };
-    vec![
-        table("ms until half of the hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.5)),
-        table("ms until 99 of 100 hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.99)),
-        table("commands for one lock", 1, |sample| sample.commands),
-    ]
+    let half =
+        table("ms until half of the hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.5));
+    let mut most =
+        table("ms until 99 of 100 hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.99));
+    let mut commands = table("commands for one lock", 1, |sample| sample.commands);
+    for side in played.iter().filter(|side| side.name == Locker::RELEASES) {
+        let all: Vec<f64> = side.samples.iter().flat_map(|sample| sample.handovers.clone()).collect();
+        bound(&mut most, side.name, &all);
+        let often = side.samples.iter().map(|sample| sample.often).fold(0.0, f64::max);
+        let promise =
+            "A waiter of Forebay asks at most 4 times a second, but for its first question and its last";
+        commands.bound(promise, often, often <= 4.0);
+    }
+    vec![half, most, commands]
 }
 
 impl Place {
     fn held(&self, contestant: &mut Contestant, name: &str) -> Sample {
-        let before = self.redis.commands_processed();
+        let (before, scripts) = (self.redis.commands_processed(), self.redis.script_calls());
         let handovers = match contestant {
             Contestant::Crate { processes, .. } => self.runtime.block_on(held(&processes[0], name)),
             Contestant::Program(program) => {
@@ -66,10 +83,12 @@ impl Place {
                 program.ask(&order).expect("a program that has started goes on")
             }
         };
-        // The question after the first one is among them.
-        let commands = self.redis.commands_processed() - before - 1;
+        let scripts = self.redis.script_calls() - scripts;
+        // The rig's own are among them: the question before, and two each time for the scripts.
+        let commands = self.redis.commands_processed() - before - 5;
         assert_eq!(handovers.len(), LOCKS, "every waiter has its lock");
-        Sample { handovers, commands: commands as f64 / LOCKS as f64 }
+        let [commands, scripts] = [commands, scripts].map(|count| count as f64 / LOCKS as f64);
+        Sample { handovers, commands, often: (scripts - OTHERS) / MEAN.as_secs_f64() }
     }
 }
 

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::{
     Contestant, Contestants, Effort, Place, ROW,
-    handover::{Handovers, quantile},
+    contestant::SPREAD,
+    handover::{Handovers, bound, quantile},
 };
 use crate::{
     rounds::{Side, figures, play},
@@ -61,12 +62,16 @@ pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort)
         (table.unit, table.decimals) = (unit, decimals);
         table
     };
-    vec![
-        table("acquisitions a second", 0, |sample| sample.per_second),
-        table("ms until half of the hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.5)),
-        table("ms until 99 of 100 hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.99)),
-        table("commands for one acquisition", 1, |sample| sample.commands),
-    ]
+    let rate = table("acquisitions a second", 0, |sample| sample.per_second);
+    let half =
+        table("ms until half of the hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.5));
+    let mut most =
+        table("ms until 99 of 100 hand-overs are over", 2, |sample| quantile(&sample.handovers, 0.99));
+    for side in played.iter().filter(|side| [Locker::RELEASES, SPREAD].contains(&side.name)) {
+        let all: Vec<f64> = side.samples.iter().flat_map(|sample| sample.handovers.clone()).collect();
+        bound(&mut most, side.name, &all);
+    }
+    vec![rate, half, most, table("commands for one acquisition", 1, |sample| sample.commands)]
 }
 
 impl Place {
