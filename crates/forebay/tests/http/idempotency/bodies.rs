@@ -97,6 +97,17 @@ async fn an_answer_that_breaks_off_is_indeterminate() {
 }
 
 #[tokio::test]
+async fn an_answer_that_a_shutdown_cuts_off_does_not_look_whole() {
+    let shop = Shop::new().await;
+    let pieces = shop.pieces();
+    let sent = tokio::spawn(shop.request("/pieces", "k").send());
+    pieces.send(Ok("half".into())).await.unwrap();
+    let answer = sent.await.unwrap().unwrap();
+    assert!(!shop.forebay.shutdown(Duration::from_millis(50)).await);
+    assert!(answer.text().await.is_err());
+}
+
+#[tokio::test]
 async fn a_client_that_goes_away_within_an_answer_is_given_all_of_it_next_time() {
     let shop = Shop::new().await;
     let pieces = shop.pieces();

@@ -3,49 +3,79 @@
 use std::{
     future::Future,
     sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    time::Duration,
 };
 
 use forebay::once::{Begun, Failure, Ran};
 
 use super::{KEEP, LEASE, ask, begin, pass, payments, record, told};
 use crate::{
-    polls::within_polls,
+    polls::{within_polls, within_polls_and},
     rig::{Rig, SECOND},
 };
 
 /// More than any of these calls is polled.
 const MOST: usize = 100;
 
-/// Does something that is dropped after so many polls, for every number until it ends by itself.
-async fn at_every_await<T>(rig: &impl Rig, what: impl AsyncFn(usize) -> Option<T>) {
-    for polls in 0..MOST {
-        let ended = what(polls).await.is_some();
-        rig.settle().await;
-        if ended {
-            return;
+/// More than an answer takes.
+const ANSWER: Duration = Duration::from_millis(5);
+
+/// When a caller goes away: at which await, and whether what it waits for has been answered by then.
+#[derive(Debug, Clone, Copy)]
+struct Leaves {
+    polls: usize,
+    late: bool,
+}
+
+impl Leaves {
+    /// A name that no other caller has.
+    fn name(self) -> String {
+        format!("{self:?}")
+    }
+
+    /// What `work` ends with, unless its caller goes away.
+    async fn within<T>(self, work: impl Future<Output = T>) -> Option<T> {
+        match self.late {
+            // A rig would wait until nothing is on its way, which this is.
+            true => within_polls_and(self.polls, work, tokio::time::sleep(ANSWER)).await,
+            false => within_polls(self.polls, work).await,
         }
     }
-    panic!("it does not end");
+}
+
+/// Does something whose caller goes away, at every await until it ends by itself.
+async fn at_every_await<T>(rig: &impl Rig, what: impl AsyncFn(Leaves) -> Option<T>) {
+    for late in [false, true] {
+        let mut ended = false;
+        for polls in 0..MOST {
+            ended = what(Leaves { polls, late }).await.is_some();
+            rig.settle().await;
+            if ended {
+                break;
+            }
+        }
+        assert!(ended, "it does not end");
+    }
 }
 
 /// Waits until `fact` holds: what was asked late is taken back by a task.
-async fn soon<Fut: Future<Output = bool>>(rig: &impl Rig, polls: usize, fact: impl Fn() -> Fut) {
+async fn soon<Fut: Future<Output = bool>>(rig: &impl Rig, leaves: Leaves, fact: impl Fn() -> Fut) {
     for _ in 0..500 {
         rig.settle().await;
         if fact().await {
             return;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    panic!("somebody who was dropped after {polls} polls keeps others out");
+    panic!("somebody who left keeps others out: {leaves:?}");
 }
 
 pub(crate) async fn a_claim_that_is_dropped_at_any_await_keeps_nobody_out(rig: impl Rig) {
-    at_every_await(&rig, async |polls| {
-        let name = format!("code {polls}");
-        let claim = within_polls(polls, rig.forebay().claim(&name, KEEP)).await;
+    at_every_await(&rig, async |leaves| {
+        let name = leaves.name();
+        let claim = leaves.within(rig.forebay().claim(&name, KEEP)).await;
         if claim.is_none() {
-            soon(&rig, polls, async || rig.forebay().claim(&name, KEEP).await.unwrap().is_claimed()).await;
+            soon(&rig, leaves, async || rig.forebay().claim(&name, KEEP).await.unwrap().is_claimed()).await;
         }
         claim
     })
@@ -54,11 +84,11 @@ pub(crate) async fn a_claim_that_is_dropped_at_any_await_keeps_nobody_out(rig: i
 
 pub(crate) async fn a_request_that_is_dropped_at_any_await_keeps_nobody_out(rig: impl Rig) {
     let payments = payments(&rig);
-    at_every_await(&rig, async |polls| {
-        let order = polls.to_string();
-        let begun = within_polls(polls, ask(&payments, &order)).await;
+    at_every_await(&rig, async |leaves| {
+        let order = leaves.name();
+        let begun = leaves.within(ask(&payments, &order)).await;
         if begun.is_none() {
-            soon(&rig, polls, async || matches!(ask(&payments, &order).await, Begun::Run(_))).await;
+            soon(&rig, leaves, async || matches!(ask(&payments, &order).await, Begun::Run(_))).await;
         }
         begun
     })
@@ -67,12 +97,12 @@ pub(crate) async fn a_request_that_is_dropped_at_any_await_keeps_nobody_out(rig:
 
 pub(crate) async fn a_wait_that_is_dropped_at_any_await_keeps_nobody_out(rig: impl Rig) {
     let payments = payments(&rig);
-    at_every_await(&rig, async |polls| {
-        let order = polls.to_string();
+    at_every_await(&rig, async |leaves| {
+        let order = leaves.name();
         let execution = begin(&payments, &order).await;
         let (waiting, waited) = (payments.clone(), order.clone());
         let waits = tokio::spawn(async move {
-            within_polls(polls, async {
+            within_polls(leaves.polls, async {
                 told(&waiting.begin_within(&waited, "12 EUR", SECOND).await.unwrap())
             })
             .await
@@ -81,7 +111,7 @@ pub(crate) async fn a_wait_that_is_dropped_at_any_await_keeps_nobody_out(rig: im
         assert!(execution.give_up().await.unwrap());
         let begun = waits.await.unwrap();
         if begun.is_none() {
-            soon(&rig, polls, async || matches!(ask(&payments, &order).await, Begun::Run(_))).await;
+            soon(&rig, leaves, async || matches!(ask(&payments, &order).await, Begun::Run(_))).await;
         }
         begun
     })
@@ -90,11 +120,11 @@ pub(crate) async fn a_wait_that_is_dropped_at_any_await_keeps_nobody_out(rig: im
 
 pub(crate) async fn a_completion_that_is_dropped_at_any_await_is_kept(rig: impl Rig) {
     let payments = payments(&rig);
-    at_every_await(&rig, async |polls| {
-        let order = polls.to_string();
+    at_every_await(&rig, async |leaves| {
+        let order = leaves.name();
         let execution = begin(&payments, &order).await;
-        let completed = within_polls(polls, execution.complete(record("paid"))).await;
-        soon(&rig, polls, async || told(&ask(&payments, &order).await) == "paid").await;
+        let completed = leaves.within(execution.complete(record("paid"))).await;
+        soon(&rig, leaves, async || told(&ask(&payments, &order).await) == "paid").await;
         completed
     })
     .await;
@@ -102,11 +132,11 @@ pub(crate) async fn a_completion_that_is_dropped_at_any_await_is_kept(rig: impl 
 
 pub(crate) async fn a_surrender_that_is_dropped_at_any_await_lets_the_next_run(rig: impl Rig) {
     let payments = payments(&rig);
-    at_every_await(&rig, async |polls| {
-        let order = polls.to_string();
+    at_every_await(&rig, async |leaves| {
+        let order = leaves.name();
         let execution = begin(&payments, &order).await;
-        let given_up = within_polls(polls, execution.give_up()).await;
-        soon(&rig, polls, async || matches!(ask(&payments, &order).await, Begun::Run(_))).await;
+        let given_up = leaves.within(execution.give_up()).await;
+        soon(&rig, leaves, async || matches!(ask(&payments, &order).await, Begun::Run(_))).await;
         given_up
     })
     .await;
@@ -114,8 +144,8 @@ pub(crate) async fn a_surrender_that_is_dropped_at_any_await_lets_the_next_run(r
 
 pub(crate) async fn work_that_is_dropped_at_any_await_runs_once_at_most(rig: impl Rig) {
     let payments = payments(&rig);
-    at_every_await(&rig, async |polls| {
-        let (order, runs) = (polls.to_string(), AtomicUsize::new(0));
+    at_every_await(&rig, async |leaves| {
+        let (order, runs) = (leaves.name(), AtomicUsize::new(0));
         let work = || {
             payments.run(&order, "12 EUR", async |_| {
                 runs.fetch_add(1, SeqCst);
@@ -123,12 +153,12 @@ pub(crate) async fn work_that_is_dropped_at_any_await_runs_once_at_most(rig: imp
                 Ok::<_, Failure<()>>(record("paid"))
             })
         };
-        let ran = within_polls(polls, work()).await;
+        let ran = leaves.within(work()).await;
         rig.settle().await;
         pass(&rig, LEASE).await;
         let again = work().await.unwrap();
-        assert_eq!(runs.into_inner(), 1, "{again:?} after {polls} polls");
-        assert!(!matches!(again, Ran::Running { .. }), "{again:?} after {polls} polls");
+        assert_eq!(runs.into_inner(), 1, "{again:?}, {leaves:?}");
+        assert!(!matches!(again, Ran::Running { .. }), "{again:?}, {leaves:?}");
         ran
     })
     .await;

@@ -57,6 +57,15 @@ pub(crate) async fn a_completion_by_token_is_as_good_as_by_its_execution(rig: im
     assert_eq!(told(&ask(&payments, "order").await), "paid");
 }
 
+pub(crate) async fn what_is_done_is_not_given_up_any_more(rig: impl Rig) {
+    let payments = payments(&rig);
+    let execution = begin(&payments, "order").await;
+    let token = execution.token();
+    assert_eq!(complete(execution, "paid").await, Completed::Stored);
+    assert!(!payments.give_up("order", token).await.unwrap());
+    assert_eq!(told(&ask(&payments, "order").await), "paid");
+}
+
 pub(crate) async fn what_is_given_up_was_never_begun(rig: impl Rig) {
     let payments = payments(&rig);
     assert!(begin(&payments, "order").await.give_up().await.unwrap());

@@ -45,6 +45,18 @@ pub(crate) async fn what_may_run_again_runs_again_and_no_earlier(rig: impl Rig) 
     assert_eq!(begun.iter().filter(|begun| told(begun) == "running").count(), 99);
 }
 
+pub(crate) async fn what_runs_again_is_known_from_the_first_request_on(rig: impl Rig) {
+    let payments = again(&rig);
+    drop(begin(&payments, "order").await);
+    pass(&rig, KEEP / 2).await;
+    let second = begin(&payments, "order").await;
+    assert_eq!(complete(second, "paid").await, Completed::Stored);
+    pass(&rig, KEEP / 2 - SECOND).await;
+    assert_eq!(told(&ask(&payments, "order").await), "paid");
+    pass(&rig, SECOND * 2).await;
+    assert_eq!(told(&ask(&payments, "order").await), "run");
+}
+
 pub(crate) async fn whoever_ran_first_is_told_that_it_has_lost(rig: impl Rig) {
     let (payments, token) = (again(&rig), Token::random());
     // Under a token, since an execution would be renewed.
