@@ -19,7 +19,7 @@ use serde_bytes::ByteArray;
 
 pub use self::{
     check::{Check, Window, Windows, subjects},
-    lock::{HELD, Lock, Release, Uncontended},
+    lock::{HELD, Holding, Lock, Uncontended},
     names::{KNOWN, claimed_twice, known_products, payment, products, visitor},
     origin::Origin,
     step::{BRIEF, Step},

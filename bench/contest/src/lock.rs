@@ -9,8 +9,26 @@ use crate::Step;
 /// How long a lock lives that nobody releases: longer than any round holds it.
 pub const HELD: Duration = Duration::from_secs(30);
 
-/// Releases a lock when it is awaited. Whether it was still held.
-pub type Release = BoxFuture<'static, bool>;
+/// A lock in the hands of its holder.
+pub struct Holding(BoxFuture<'static, bool>);
+
+impl Holding {
+    /// A lock that `release` lets go of, and tells whether it was still held.
+    pub fn by(release: impl Future<Output = bool> + Send + 'static) -> Self {
+        Self(Box::pin(release))
+    }
+
+    /// Lets go of it. Whether it was still held.
+    pub async fn release(self) -> bool {
+        self.0.await
+    }
+}
+
+impl fmt::Debug for Holding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Holding").finish_non_exhaustive()
+    }
+}
 
 /// Locks names.
 pub trait Lock: Send + Sync {
@@ -18,7 +36,7 @@ pub trait Lock: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Waits until it holds `name`.
-    fn acquire(&self, name: String) -> BoxFuture<'static, Release>;
+    fn acquire(&self, name: String) -> BoxFuture<'static, Holding>;
 }
 
 /// Acquires and releases a lock that nobody else wants.
@@ -32,7 +50,7 @@ impl Step for Uncontended {
 
     fn step(&self, number: usize) -> BoxFuture<'static, bool> {
         let acquire = self.0.acquire(format!("plan-{}", number % 1_000));
-        Box::pin(async move { acquire.await.await })
+        Box::pin(async move { acquire.await.release().await })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use contest::{HELD, Lock, Release};
+use contest::{HELD, Holding, Lock};
 use forebay::{
     Forebay,
     lock::{self, Guard, LockError},
@@ -53,16 +53,15 @@ impl Lock for Locker {
         }
     }
 
-    fn acquire(&self, name: String) -> BoxFuture<'static, Release> {
+    fn acquire(&self, name: String) -> BoxFuture<'static, Holding> {
         let lock = self.forebay.lock(&name).time_to_live(HELD).wait(WAIT);
         let end = self.end;
         Box::pin(async move {
             let guard = acquire(&lock).await;
-            let release: Release = match end {
-                End::Release => Box::pin(async move { guard.release().await.unwrap_or(true) }),
-                End::Drop => Box::pin(async move { !guard.is_lost() }),
-            };
-            release
+            match end {
+                End::Release => Holding::by(async move { guard.release().await.unwrap_or(true) }),
+                End::Drop => Holding::by(async move { !guard.is_lost() }),
+            }
         })
     }
 }

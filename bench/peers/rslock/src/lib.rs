@@ -1,6 +1,6 @@
 //! rslock over one Redis.
 
-use contest::{HELD, Lock, Release};
+use contest::{HELD, Holding, Lock};
 use futures::future::BoxFuture;
 use rslock::LockManager;
 
@@ -20,16 +20,15 @@ impl Lock for RsLock {
         "rslock"
     }
 
-    fn acquire(&self, name: String) -> BoxFuture<'static, Release> {
+    fn acquire(&self, name: String) -> BoxFuture<'static, Holding> {
         let manager = self.0.clone();
         Box::pin(async move {
             let guard = manager.acquire(name.as_bytes(), HELD).await.expect("it waits for ever");
-            let release: Release = Box::pin(async move {
+            Holding::by(async move {
                 // It does not tell.
                 guard.release().await;
                 true
-            });
-            release
+            })
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use contest::{Lock, Release};
+use contest::{Holding, Lock};
 
 use crate::{stopwatch::Stopwatch, table::Table};
 
@@ -18,18 +18,18 @@ struct Took {
 
 impl Handovers {
     /// Waits for the lock.
-    pub(super) async fn acquire(&self, lock: &dyn Lock, name: &str) -> Release {
-        let release = lock.acquire(name.to_owned()).await;
+    pub(super) async fn acquire(&self, lock: &dyn Lock, name: &str) -> Holding {
+        let holding = lock.acquire(name.to_owned()).await;
         let mut took = self.0.lock().expect("nobody panics with it");
         let seconds = took.released.map(|released| released.elapsed().as_secs_f64());
         took.seconds.extend(seconds);
-        release
+        holding
     }
 
     /// Lets the next one have it.
-    pub(super) async fn release(&self, release: Release) {
+    pub(super) async fn release(&self, holding: Holding) {
         self.0.lock().expect("nobody panics with it").released = Some(Stopwatch::start());
-        assert!(release.await, "nobody else had the lock");
+        assert!(holding.release().await, "nobody else had the lock");
     }
 
     /// The seconds of each.

@@ -108,8 +108,8 @@ async fn held_one(lock: Arc<dyn Lock>, name: String, hold: Duration) -> Vec<f64>
     let waiter = tokio::spawn({
         let (handovers, lock) = (handovers.clone(), lock.clone());
         async move {
-            let release = handovers.acquire(&*lock, &name).await;
-            handovers.release(release).await;
+            let holding = handovers.acquire(&*lock, &name).await;
+            handovers.release(holding).await;
         }
     });
     tokio::time::sleep(hold).await;

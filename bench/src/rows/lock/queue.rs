@@ -114,8 +114,8 @@ async fn queue(processes: &[Arc<dyn Lock>], name: &str) -> Queue {
         let name = name.to_owned();
         tokio::spawn(async move {
             tokio::time::sleep(COME * number as u32 / WAITERS as u32).await;
-            let release = handovers.acquire(&*lock, &name).await;
-            handovers.release(release).await;
+            let holding = handovers.acquire(&*lock, &name).await;
+            handovers.release(holding).await;
         })
     });
     let waiters: Vec<_> = waiters.collect();
