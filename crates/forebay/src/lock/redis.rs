@@ -42,10 +42,10 @@ impl RedisBackend {
             watch.answered();
         }
         let answer = self.ask(name, ask).await;
-        if matches!(answer, Ok(Verdict::Unconfirmed(_))) {
-            self.freeing(name, ask.token).begin();
-        }
         watch.answers(&answer);
+        if matches!(answer, Ok(Verdict::Unconfirmed(_))) {
+            self.give_back(name, ask).await;
+        }
         answer
     }
 
@@ -75,11 +75,23 @@ impl RedisBackend {
 
     async fn release(&self, name: &str, token: Token) -> Result<bool, Unusable> {
         let mut watch = Watch::unless_answered(|| self.freeing(name, token));
-        let spelt = token.to_string();
-        let keys = [self.keys.lock(name)];
-        let released = self.run(&RELEASE, &keys, &[spelt.as_bytes(), self.wakes.as_bytes()]).await?;
+        let released = self.free(name, token).await?;
         watch.answered();
         Ok(released.number() == Some(1))
+    }
+
+    /// Gives back what was granted. Whoever can ask again is told afterwards, so that no release comes later.
+    async fn give_back(&self, name: &str, ask: Ask) {
+        if ask.again {
+            self.free(name, ask.token).await.ok();
+        } else {
+            self.freeing(name, ask.token).begin();
+        }
+    }
+
+    async fn free(&self, name: &str, token: Token) -> Result<Reply, Unusable> {
+        let (token, keys) = (token.to_string(), [self.keys.lock(name)]);
+        self.run(&RELEASE, &keys, &[token.as_bytes(), self.wakes.as_bytes()]).await
     }
 
     /// What frees the lock once the store can be asked.
