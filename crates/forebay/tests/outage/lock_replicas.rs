@@ -2,24 +2,36 @@
 
 use std::time::Duration;
 
-use forebay::lock::{Lock, LockError};
+use forebay::{
+    Token,
+    lock::{Lock, LockError},
+};
 use forebay_rig::Redis;
 
 use crate::{
     limits::patient,
     locks::{is_free, locks, take},
     stage::{PATIENCE, Stage},
-    timing::{pass, timed, until},
+    timing::{now, pass, timed, until},
 };
 
 const LOCK: &str = "lock:outage:{a}";
 
 /// A replica of the server, which has what that has.
+///
+/// For about a second after it has begun to follow, a replica may take no notice of being asked for confirmation, and
+/// confirms by itself: no sooner is there anything to see of locks.
 async fn follow(stage: &Stage) -> Redis {
     let replica = Redis::start();
+    stage.call(&["CONFIG", "SET", "repl-diskless-sync-delay", "0"]).await;
     replica.call(&["REPLICAOF", "127.0.0.1", &stage.redis.port().to_string()]);
     let linked = || replica.call(&["INFO", "replication"]).contains("master_link_status:up");
     until(PATIENCE, linked).await.expect("a server can be followed");
+    let probe = confirmed(patient(stage.redis.url()).await.lock("probe"), 1_000);
+    let began = now();
+    while probe.try_acquire().await.is_err() {
+        assert!(began.elapsed() < PATIENCE, "the replica confirms nothing");
+    }
     replica
 }
 
@@ -62,6 +74,22 @@ async fn is_not_had(stage: &Stage, lock: &Lock) {
     assert!(took < Duration::from_millis(1_200), "{took:?}");
     let gone = until(PATIENCE, || stage.redis.call(&["EXISTS", LOCK]) == "0").await;
     assert!(gone.is_some_and(|took| took < Duration::from_secs(1)), "{gone:?}");
+}
+
+// What gives back the first one must not free the second one.
+#[tokio::test]
+async fn whoever_asks_again_once_there_is_a_replica_keeps_the_lock() {
+    let stage = Stage::new().await;
+    let replica = follow(&stage).await;
+    let forebay = patient(stage.redis.url()).await;
+    let own = confirmed(forebay.lock("a"), 200).token(Token::random());
+    replica.pause();
+    is_not_had(&stage, &own).await;
+    replica.resume();
+    let guard = take(&own).await;
+    pass(Duration::from_secs(2)).await;
+    assert!(!is_free(&forebay.lock("a")).await, "{guard:?} is freed by what came before it");
+    assert!(guard.release().await.expect("Redis can be asked"));
 }
 
 // One who waits at the server holds up nobody else.
