@@ -31,6 +31,7 @@ fn holder(process: usize, fence: u64, began: u64, ended: u64) -> Caller {
         writes: 1,
         refused: 0,
         revived: false,
+        late_polls: 0,
     };
     caller(process, began - 10, began, Outcome::Had(stint))
 }
