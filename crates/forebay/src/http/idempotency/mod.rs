@@ -3,6 +3,7 @@
 //! | to see | read |
 //! |---|---|
 //! | what tells requests apart | `key` |
+//! | what each of them comes to | `service` |
 //! | how a handler is run, and its answer recorded on its way | `recorder`, `body` |
 //! | which answers are kept, and what of them | `effect`, `answer` |
 //! | what the others are told | `refusal` |
@@ -14,39 +15,23 @@ mod frames;
 mod key;
 mod recorder;
 mod refusal;
+mod service;
 
-use std::{
-    fmt,
-    future::Future,
-    panic::resume_unwind,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, Request, Response, request::Parts};
-use http_body::Body;
-use tokio::sync::oneshot;
+use http::{HeaderName, Method, request::Parts};
 use tower_layer::Layer;
-use tower_service::Service;
-use tracing::Instrument;
 
 use self::{
-    answer::{Answer, NEVER, REPLAYED},
-    frames::{Unfit, collect},
-    recorder::Recorder,
+    answer::{NEVER, REPLAYED},
     refusal::Refusal,
 };
-pub use self::{body::IdempotentBody, effect::Effect};
+pub use self::{body::IdempotentBody, effect::Effect, service::Idempotent};
 use super::caller::Caller;
 use crate::{
     error::Error,
-    once::{Begun, Execution, Idempotency, Record},
+    once::{Begun, Idempotency},
 };
-
-const REPLAYED_FIELD: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// Has requests that come with an `Idempotency-Key` carried out once for each caller, method, route and key
 /// (draft-ietf-httpapi-idempotency-key-header), by default those of the methods POST and PATCH.
@@ -214,38 +199,6 @@ fn is_anonymous(caller: &Caller) -> bool {
     ["address:", "anonymous:"].iter().any(|kind| caller.subject().as_str().starts_with(kind))
 }
 
-/// What a request that is guarded comes to.
-enum Turn<R: Body> {
-    Run(Execution),
-    Pass,
-    Answer(Response<IdempotentBody<R>>),
-}
-
-impl<R: Body> Turn<R> {
-    fn of(begun: Result<Begun, Error>, rules: &Rules) -> Self {
-        let refusal = match begun {
-            Ok(Begun::Run(execution)) => return Self::Run(execution),
-            Ok(Begun::Done(record)) => return Self::Answer(replay(&record)),
-            Ok(Begun::Running { retry_after }) => Refusal::Running(retry_after),
-            Ok(Begun::Mismatch) => Refusal::Mismatch,
-            Ok(Begun::Indeterminate) => Refusal::Indeterminate,
-            Err(_) if rules.unprotected => return Self::Pass,
-            Err(_) => Refusal::Unavailable,
-        };
-        Self::Answer(refusal.problem().answer())
-    }
-}
-
-fn replay<R: Body>(record: &Record) -> Response<IdempotentBody<R>> {
-    let Some(Answer { status, headers, body: Some(body) }) = Answer::read(record) else {
-        return Refusal::AnswerNotKept.problem().answer();
-    };
-    let mut response = Response::new(IdempotentBody::whole(body));
-    (*response.status_mut(), *response.headers_mut()) = (status, headers);
-    response.headers_mut().insert(REPLAYED_FIELD, HeaderValue::from_static("true"));
-    response
-}
-
 impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rules")
@@ -260,94 +213,6 @@ impl<S> Layer<S> for IdempotencyLayer {
     type Service = Idempotent<S>;
 
     fn layer(&self, inner: S) -> Idempotent<S> {
-        Idempotent { inner, rules: self.rules.clone() }
-    }
-}
-
-/// The service of an [`IdempotencyLayer`].
-#[derive(Clone, Debug)]
-pub struct Idempotent<S> {
-    inner: S,
-    rules: Arc<Rules>,
-}
-
-impl<S, B, R> Service<Request<B>> for Idempotent<S>
-where
-    S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Send + 'static,
-    B: Body<Data = Bytes> + From<Bytes> + Send + 'static,
-    R: Body<Data = Bytes> + Send + 'static,
-    R::Error: Send,
-{
-    type Response = Response<IdempotentBody<R>>;
-    type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, S::Error>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The one that is ready goes into the future; its clone may not be.
-        let clone = self.inner.clone();
-        let inner = std::mem::replace(&mut self.inner, clone);
-        let (head, body) = request.into_parts();
-        match self.rules.name(&head) {
-            Ok(Some(name)) => Box::pin(guarded(inner, self.rules.clone(), name, head, body)),
-            Ok(None) => Box::pin(unguarded(inner, Request::from_parts(head, body))),
-            Err(refusal) => Box::pin(async move { Ok(refusal.problem().answer()) }),
-        }
-    }
-}
-
-async fn unguarded<S, B, R>(
-    mut inner: S,
-    request: Request<B>,
-) -> Result<Response<IdempotentBody<R>>, S::Error>
-where
-    S: Service<Request<B>, Response = Response<R>>,
-    R: Body,
-{
-    Ok(inner.call(request).await?.map(IdempotentBody::own))
-}
-
-async fn guarded<S, B, R>(
-    mut inner: S,
-    rules: Arc<Rules>,
-    name: String,
-    head: Parts,
-    body: B,
-) -> Result<Response<IdempotentBody<R>>, S::Error>
-where
-    S: Service<Request<B>, Response = Response<R>> + Send + 'static,
-    S::Future: Send,
-    S::Error: Send + 'static,
-    B: Body<Data = Bytes> + From<Bytes> + Send + 'static,
-    R: Body<Data = Bytes> + Send + 'static,
-    R::Error: Send,
-{
-    let body = match collect(body, rules.max_body).await {
-        Ok(body) => body,
-        Err(Unfit::TooLarge) => return Ok(Refusal::BodyTooLarge(rules.max_body).problem().answer()),
-        Err(Unfit::Unreadable) => return Ok(Refusal::BodyUnreadable.problem().answer()),
-    };
-    let begun = rules.begin(&name, &key::fingerprint(&head, &body)).await;
-    let request = Request::from_parts(head, B::from(body));
-    let execution = match Turn::of(begun, &rules) {
-        Turn::Run(execution) => execution,
-        Turn::Pass => return unguarded(inner, request).await,
-        Turn::Answer(answer) => return Ok(answer),
-    };
-    // Between here and the answer of the store nothing is awaited: whoever has begun runs.
-    let (outcome, done) = oneshot::channel();
-    let recorder = Recorder { execution, rules: rules.clone(), outcome };
-    let handler = async move { recorder.run(async move { inner.call(request).await }).await };
-    rules.idempotency.spawn(handler.in_current_span());
-    match done.await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(panic)) => resume_unwind(panic),
-        // Shutdown has ended it.
-        Err(_) => Ok(Refusal::Indeterminate.problem().answer()),
+        Idempotent::new(inner, self.rules.clone())
     }
 }
