@@ -107,12 +107,18 @@ impl Request<'_> {
     }
 
     fn several(&self, form: Form) -> Vec<Cmd> {
-        let look = |name, key| cmd(name).arg(key).take();
+        let look = |name: &str, key: &str| {
+            let mut command = Cmd::with_capacity(2, name.len() + key.len());
+            command.arg(name).arg(key);
+            command
+        };
         match self {
             // The life before the value: what is set in between has a longer one than is then believed.
             Self::Read(key) => vec![look("PTTL", key), look("GET", key)],
             Self::Claim { key, token, life, recognise } => {
-                let set = cmd("SET").arg(key).arg(token).arg("NX").arg("PX").arg(life).take();
+                // A life has at most 20 digits.
+                let mut set = Cmd::with_capacity(6, key.len() + token.len() + 27);
+                set.arg("SET").arg(key).arg(token).arg("NX").arg("PX").arg(life);
                 let mut commands = vec![set, look("PTTL", key)];
                 commands.extend(recognise.then(|| look("GET", key)));
                 commands
