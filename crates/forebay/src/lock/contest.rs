@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     clock::Moment,
+    error::Error,
     observe::{Event, LockOutcome},
     token::Token,
 };
@@ -23,6 +24,26 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// How long a wake is waited for where wakes are heard: each is a hint that may be lost.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Why a question has not brought the lock.
+pub(super) enum NotHad {
+    /// Somebody else holds it, for so long at least.
+    Busy(Duration),
+    /// The store cannot be asked: nobody else needs to try.
+    Unasked,
+    /// For a reason of this caller alone.
+    Refused(Error),
+}
+
+impl From<NotHad> for LockError {
+    fn from(why: NotHad) -> Self {
+        match why {
+            NotHad::Busy(left) => Self::Busy { retry_after: left.max(Duration::from_millis(1)) },
+            NotHad::Unasked => Self::Unavailable(unavailable()),
+            NotHad::Refused(error) => Self::Unavailable(error),
+        }
+    }
+}
 
 /// One caller who wants one lock.
 pub(super) struct Contest<'a> {
@@ -40,49 +61,56 @@ impl<'a> Contest<'a> {
     }
 
     /// Tries once.
-    pub(super) async fn attempt(&self) -> Result<Guard, LockError> {
+    pub(super) async fn attempt(&self) -> Result<Guard, NotHad> {
         self.inner.told(self.ask(false).await)
     }
 
     /// Waits for the lock, as long as the options say and at most one answer longer.
-    pub(super) async fn wait(&self) -> Result<Guard, LockError> {
+    pub(super) async fn wait(&self) -> Result<Guard, NotHad> {
         let tasks = &self.inner.tasks;
         let got = tokio::select! {
             biased;
             got = self.stand_in_line() => got,
-            () = tasks.stopping() => Err(LockError::Unavailable(stopping())),
+            () = tasks.stopping() => Err(NotHad::Refused(stopping())),
         };
         self.inner.told(got)
     }
 
-    async fn stand_in_line(&self) -> Result<Guard, LockError> {
+    async fn stand_in_line(&self) -> Result<Guard, NotHad> {
+        if self.options.token.is_some() {
+            // It may hold the lock already, for which others wait.
+            match self.ask(false).await {
+                Err(NotHad::Busy(_)) => {}
+                got => return got,
+            }
+        }
         let ticket = self.inner.queues.join(self.name);
         let clock = &self.inner.clock;
         match clock.timeout(self.until.since(clock.now()), ticket.first()).await {
             Some(Some(_place)) => self.contend(&ticket).await,
-            Some(None) => Err(LockError::Unavailable(unavailable())),
-            None => Err(busy(ticket.free_at().since(clock.now()))),
+            Some(None) => Err(NotHad::Unasked),
+            None => Err(NotHad::Busy(ticket.free_at().since(clock.now()))),
         }
     }
 
     /// Asks until the lock is had. Whoever frees it later than the listening begins is heard, so that nothing is missed
     /// between a question and the sleep after it.
-    async fn contend(&self, ticket: &Ticket<'_>) -> Result<Guard, LockError> {
+    async fn contend(&self, ticket: &Ticket<'_>) -> Result<Guard, NotHad> {
         let Inner { backend, clock, wake, .. } = &**self.inner;
         let mut listener = wake.listen(&backend.wake_name(self.name));
         loop {
             let left = match self.ask(wake.hears()).await {
-                Err(LockError::Busy { retry_after }) => retry_after,
-                Err(LockError::Unavailable(error)) => {
+                Err(NotHad::Busy(left)) => left,
+                Err(NotHad::Unasked) => {
                     ticket.give_up();
-                    return Err(LockError::Unavailable(error));
+                    return Err(NotHad::Unasked);
                 }
                 got => return got,
             };
             let now = clock.now();
             ticket.tell(now.after(left));
             if now >= self.until {
-                return Err(busy(left));
+                return Err(NotHad::Busy(left));
             }
             let patience = if wake.hears() { PATIENCE } else { PAUSE };
             let pause = left.clamp(PAUSE, patience).min(self.until.since(now));
@@ -94,23 +122,23 @@ impl<'a> Contest<'a> {
         }
     }
 
-    async fn ask(&self, waits: bool) -> Result<Guard, LockError> {
+    async fn ask(&self, waits: bool) -> Result<Guard, NotHad> {
         let Self { inner, name, options: Options { time_to_live, replicas, .. }, token, .. } = self;
         if inner.tasks.is_stopping() {
-            return Err(LockError::Unavailable(stopping()));
+            return Err(NotHad::Refused(stopping()));
         }
         let asked = inner.clock.now();
         let again = self.options.token.is_some();
         let ask = Ask { token: *token, life: *time_to_live, waits, replicas: *replicas, again };
         match inner.backend.acquire(name, ask).await {
             Ok(Verdict::Granted { fence }) => self.hold(asked, fence),
-            Ok(Verdict::Busy(left)) => Err(busy(left)),
-            Ok(Verdict::Unconfirmed(confirmed)) => Err(LockError::Unavailable(unconfirmed(confirmed))),
-            Err(_) => Err(LockError::Unavailable(unavailable())),
+            Ok(Verdict::Busy(left)) => Err(NotHad::Busy(left)),
+            Ok(Verdict::Unconfirmed(confirmed)) => Err(NotHad::Refused(unconfirmed(confirmed))),
+            Err(_) => Err(NotHad::Unasked),
         }
     }
 
-    fn hold(&self, asked: Moment, fence: u64) -> Result<Guard, LockError> {
+    fn hold(&self, asked: Moment, fence: u64) -> Result<Guard, NotHad> {
         let Inner { backend, clock, observe, tasks, releases, .. } = &**self.inner;
         let life = self.options.time_to_live;
         let hold = Arc::new(Hold::new(self.name.clone(), self.token, fence, clock.clone(), asked, life));
@@ -128,20 +156,16 @@ impl<'a> Contest<'a> {
         };
         tasks.spawn(keeper.run());
         let guard = Guard { hold, backend: backend.clone(), leave };
-        if guard.is_lost() { Err(LockError::Unavailable(late())) } else { Ok(guard) }
+        if guard.is_lost() { Err(NotHad::Refused(late())) } else { Ok(guard) }
     }
 }
 
-fn busy(left: Duration) -> LockError {
-    LockError::Busy { retry_after: left.max(Duration::from_millis(1)) }
-}
-
 impl Inner {
-    fn told(&self, got: Result<Guard, LockError>) -> Result<Guard, LockError> {
+    fn told(&self, got: Result<Guard, NotHad>) -> Result<Guard, NotHad> {
         let outcome = match &got {
             Ok(_) => LockOutcome::Acquired,
-            Err(LockError::Busy { .. }) => LockOutcome::Busy,
-            Err(_) => LockOutcome::Unavailable,
+            Err(NotHad::Busy(_)) => LockOutcome::Busy,
+            Err(NotHad::Unasked | NotHad::Refused(_)) => LockOutcome::Unavailable,
         };
         self.observe.record(Event::Lock { outcome });
         got

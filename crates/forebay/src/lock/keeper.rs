@@ -112,8 +112,12 @@ impl Drop for Keeper {
         }
         self.hold.end();
         let (hold, backend) = (self.hold.clone(), self.backend.clone());
+        let leave = std::mem::replace(&mut self.leave, oneshot::channel().1);
         self.releases.spawn(async move {
-            backend.release(&hold.name, hold.token).await.ok();
+            // A holder that does not stop keeps the lock for the rest of its life.
+            if leave.await.is_err() {
+                backend.release(&hold.name, hold.token).await.ok();
+            }
         });
     }
 }

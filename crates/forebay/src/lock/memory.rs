@@ -77,8 +77,8 @@ pub(super) struct MemoryBackend {
 impl MemoryBackend {
     fn acquire(&self, name: &str, ask: Ask) -> Verdict {
         self.locks.held.step(&self.keys.lock(name), |held| match held {
-            Some((held, _)) if held.token == ask.token => {
-                (Next::Prolong(ask.life), Verdict::Granted { fence: held.fence })
+            Some((held, left)) if held.token == ask.token => {
+                (Next::Prolong(ask.life.max(left)), Verdict::Granted { fence: held.fence })
             }
             Some((_, left)) => (Next::Keep, Verdict::Busy(left)),
             None => {
@@ -88,10 +88,10 @@ impl MemoryBackend {
         })
     }
 
-    /// Does `next` to the lock if it is still the caller's.
-    fn settle(&self, name: &str, token: Token, next: Next<Held>) -> bool {
+    /// Does to the lock, if it is still the caller's, what `next` makes of the life that it has left.
+    fn settle(&self, name: &str, token: Token, next: impl FnOnce(Duration) -> Next<Held>) -> bool {
         self.locks.held.step(&self.keys.lock(name), |held| match held {
-            Some((held, _)) if held.token == token => (next, true),
+            Some((held, left)) if held.token == token => (next(left), true),
             _ => (Next::Keep, false),
         })
     }
@@ -103,11 +103,11 @@ impl Backend for MemoryBackend {
     }
 
     fn renew<'a>(&'a self, name: &'a str, token: Token, life: Duration) -> Answer<'a, bool> {
-        ready(Ok(self.settle(name, token, Next::Prolong(life)))).boxed()
+        ready(Ok(self.settle(name, token, |left| Next::Prolong(life.max(left))))).boxed()
     }
 
     fn release<'a>(&'a self, name: &'a str, token: Token) -> Answer<'a, bool> {
-        let released = self.settle(name, token, Next::Clear);
+        let released = self.settle(name, token, |_| Next::Clear);
         if released {
             self.wake.wake(&self.wake_name(name));
         }

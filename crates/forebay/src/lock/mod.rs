@@ -33,7 +33,7 @@ mod tenure;
 use std::{fmt, sync::Arc, time::Duration};
 
 use self::{
-    contest::Contest,
+    contest::{Contest, NotHad},
     error::unavailable,
     options::{Options, Replicas},
 };
@@ -158,7 +158,8 @@ impl Lock {
     pub async fn acquire(&self) -> Result<Guard, LockError> {
         self.options.check().map_err(LockError::Invalid)?;
         let contest = self.contest();
-        if self.options.wait.is_zero() { contest.attempt().await } else { contest.wait().await }
+        let got = if self.options.wait.is_zero() { contest.attempt().await } else { contest.wait().await };
+        got.map_err(LockError::from)
     }
 
     /// Takes the lock if nobody holds it.
@@ -170,12 +171,13 @@ impl Lock {
         self.options.check()?;
         match self.contest().attempt().await {
             Ok(guard) => Ok(Some(guard)),
-            Err(LockError::Busy { .. } | LockError::Lost) => Ok(None),
-            Err(LockError::Unavailable(error) | LockError::Invalid(error)) => Err(error),
+            Err(NotHad::Busy(_)) => Ok(None),
+            Err(NotHad::Unasked) => Err(unavailable()),
+            Err(NotHad::Refused(error)) => Err(error),
         }
     }
 
-    /// Holds a lock that was [turned into its token](Guard::into_token) for its `time_to_live` from now on.
+    /// Holds a lock that was [turned into its token](Guard::into_token) for at least its `time_to_live` from now on.
     ///
     /// Returns whether it was still held.
     ///

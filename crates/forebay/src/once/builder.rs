@@ -12,7 +12,7 @@ use crate::{
 pub(super) const LEAST_LEASE: Duration = Duration::from_millis(100);
 
 /// What a server's connection can take without holding up others for long.
-const LARGEST: usize = 64 << 20;
+const LARGEST: usize = 16 << 20;
 
 /// What is answered where an execution has ended without a record: it was dropped, its process died, or its
 /// completion never arrived. What it was to do may have been done.
@@ -66,7 +66,7 @@ impl Builder {
     }
 
     /// Sets how large a record may be in bytes. Of a larger one it is kept that there was one:
-    /// [`Record::is_omitted`](super::Record::is_omitted). At most 64 MiB. Default: 1 MiB.
+    /// [`Record::is_omitted`](super::Record::is_omitted). At most 16 MiB. Default: 1 MiB.
     pub fn max_record(mut self, bytes: usize) -> Self {
         self.max_record = bytes;
         self
@@ -97,7 +97,7 @@ impl Builder {
             (*lease < LEAST_LEASE, format!("the lease is {lease:?}; 100 ms is the least, 30 s the default")),
             (lease > keep, format!("the lease of {lease:?} is longer than the {keep:?} that are kept")),
             (*keep > MOST, format!("keep is {keep:?}; 3,650 days are the most")),
-            (*max_record > LARGEST, format!("max_record is {max_record} bytes; 64 MiB are the most")),
+            (*max_record > LARGEST, format!("max_record is {max_record} bytes; 16 MiB are the most")),
         ];
         match rules.into_iter().find(|(broken, _)| *broken) {
             Some((_, why)) => Err(Error::new(ErrorKind::Config, why)),

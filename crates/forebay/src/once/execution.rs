@@ -56,7 +56,7 @@ impl Execution {
     /// Whether [`Execution::lost`] has completed.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.heartbeat.lost().is_cancelled()
+        self.heartbeat.is_lost()
     }
 
     /// Keeps what was brought, whether or not the answer is waited for.

@@ -6,8 +6,9 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use super::{backend::Step, inner::Inner};
 use crate::{
-    clock::{Moment, trusted},
+    clock::{Clock, Moment, trusted},
     redis::Unusable,
+    sync::Mutex,
     token::Token,
 };
 
@@ -17,15 +18,27 @@ pub(super) struct Heartbeat {
     #[expect(dead_code, reason = "held for its drop")]
     task: AbortOnDropHandle<()>,
     lost: CancellationToken,
+    ends: Arc<Mutex<Moment>>,
+    clock: Clock,
 }
 
 impl Heartbeat {
     /// Renews a lease of this life that was asked for at `sent`.
     pub(super) fn start(inner: &Arc<Inner>, name: &str, token: Token, sent: Moment, life: Duration) -> Self {
         let lost = CancellationToken::new();
-        let beats = Beats { inner: inner.clone(), name: name.into(), token, lost: lost.clone() };
-        let task = inner.home.context.tasks.spawn_owned(beats.run(sent.after(trusted(life))));
-        Self { task, lost }
+        let ends = Arc::new(Mutex::new(sent.after(trusted(life))));
+        let beats =
+            Beats { inner: inner.clone(), name: name.into(), token, lost: lost.clone(), ends: ends.clone() };
+        let task = inner.home.context.tasks.spawn_owned(beats.run());
+        Self { task, lost, ends, clock: inner.home.context.clock.clone() }
+    }
+
+    /// Whether somebody else may run, as of now: a process that was stopped knows it before its tasks run.
+    pub(super) fn is_lost(&self) -> bool {
+        if self.clock.now() >= *self.ends.lock() {
+            self.lost.cancel();
+        }
+        self.lost.is_cancelled()
     }
 
     /// Cancelled once somebody else may run.
@@ -39,18 +52,23 @@ struct Beats {
     name: Box<str>,
     token: Token,
     lost: CancellationToken,
+    ends: Arc<Mutex<Moment>>,
 }
 
 impl Beats {
-    async fn run(self, mut ends: Moment) {
+    async fn run(self) {
         let clock = &self.inner.home.context.clock;
         let mut pause = self.inner.lease / 3;
         loop {
+            let ends = *self.ends.lock();
             tokio::select! {
                 biased;
                 () = clock.sleep(ends.since(clock.now())), if !self.lost.is_cancelled() => self.lost.cancel(),
                 (sent, renewed) = self.renew(pause) => match renewed {
-                    Ok(Some(life)) => (ends, pause) = (sent.after(trusted(life)), self.inner.lease / 3),
+                    Ok(Some(life)) => {
+                        *self.ends.lock() = sent.after(trusted(life));
+                        pause = self.inner.lease / 3;
+                    }
                     Ok(None) => break self.lost.cancel(),
                     // Also after the end: as long as nobody else runs, the name is still held.
                     Err(_) => pause = self.inner.lease / 10,

@@ -127,7 +127,8 @@ impl Idempotency {
         self.0.begin(&encode(name), fingerprint.as_ref(), under).await
     }
 
-    /// As [`Idempotency::begin`], under a token of the caller's: whoever asks again under it gets the same answer.
+    /// As [`Idempotency::begin`], under a token of the caller's: whoever asks again under it gets the same answer. Once it
+    /// was given up, do not use the token again: where the answer to that was late, it would be given up again.
     ///
     /// # Errors
     ///

@@ -211,6 +211,8 @@ impl Redis {
         let tasks = self.0.tools.tasks.clone();
         self.0.tools.tasks.spawn(async move {
             tokio::select! {
+                // What has just begun is sent at least.
+                biased;
                 () = work => {}
                 () = tasks.stopping() => {}
             }

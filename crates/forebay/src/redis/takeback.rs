@@ -12,14 +12,15 @@ use super::{Redis, Request, Road, Script, Unusable};
 /// Beyond so many at a time, what was granted is left to end by itself.
 const MOST: usize = 10_000;
 
-/// The pause between attempts.
+/// The pauses between attempts double from the first to the last.
 const PAUSE: Duration = Duration::from_millis(250);
+const LAST_PAUSE: Duration = Duration::from_secs(4);
 
 /// For so long after an answer the request may still arrive, by a connection that was given up.
 const BELATED: Duration = Duration::from_secs(1);
 
 /// What was granted ends by itself, if only later.
-const AT_MOST: Duration = Duration::from_secs(60);
+const AT_MOST: Duration = Duration::from_secs(3600);
 
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
@@ -33,7 +34,7 @@ pub(crate) struct Takeback {
 }
 
 impl Takeback {
-    /// Begins to run the script: until the store has answered, a minute at most, and once more a little later.
+    /// Begins to run the script: until the store has answered, an hour at most, and once more a little later.
     pub(crate) fn begin(self) {
         let running = Running::enter();
         if running.is_one_of(MOST) {
@@ -47,11 +48,13 @@ impl Takeback {
 
     async fn run(&self) {
         let until = self.redis.clock().now().after(AT_MOST);
+        let mut pause = PAUSE;
         while !self.attempt().await {
             if self.redis.clock().now() >= until {
                 return;
             }
-            self.redis.clock().sleep(PAUSE).await;
+            self.redis.clock().sleep(pause).await;
+            pause = (pause * 2).min(LAST_PAUSE);
         }
         self.redis.clock().sleep(BELATED).await;
         self.attempt().await;

@@ -105,7 +105,10 @@ impl RedisBackend {
     }
 
     async fn count(&self, asked: Asked) -> Result<Counted, Unusable> {
-        self.flush(self.remote.redis.budget(Road::Usual)).await?;
+        // A server that refuses to be written to can be asked all the same.
+        if self.flush(self.remote.redis.budget(Road::Usual)).await == Err(Unusable::Unanswered) {
+            return Err(Unusable::Unanswered);
+        }
         let until = self.remote.redis.budget(Road::Usual);
         for _ in 0..ATTEMPTS {
             let Some(today) = self.today() else {

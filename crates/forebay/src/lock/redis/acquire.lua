@@ -25,7 +25,7 @@ if redis.call('SET', lock, token .. ' ' .. new, 'NX', 'PX', life) then
         new = string.format('%.0f', before + 1)
         redis.call('SET', lock, token .. ' ' .. new, 'PX', life)
     end
-    if is_behind or type(last) == 'table' then
+    if is_behind or (type(last) == 'table' and last.err:find('WRONGTYPE')) then
         redis.call('SET', fence, new, 'PX', kept)
     end
     return new
@@ -34,11 +34,14 @@ end
 local held = redis.pcall('GET', lock)
 -- The holder asks again, as it may where an answer was lost.
 local own = type(held) == 'string' and held:match('^' .. token .. ' (%d+)')
+local left = redis.call('PTTL', lock)
 if own then
-    redis.call('PEXPIRE', lock, life)
+    -- Whoever counts on a longer life keeps it.
+    if left < tonumber(life) then
+        redis.call('PEXPIRE', lock, life)
+    end
     return own
 end
-local left = redis.call('PTTL', lock)
 if waits and left > 0 and type(held) == 'string' and held:sub(-2) ~= ' w' then
     redis.call('SET', lock, held .. ' w', 'KEEPTTL')
 end

@@ -1,4 +1,4 @@
--- Holds a lock for so long from now on, if it is still the caller's.
+-- Holds a lock for at least so long from now on, if it is still the caller's.
 --
 -- KEYS  lock
 -- ARGV  1 token, 2 life in ms
@@ -11,5 +11,8 @@ local held = redis.pcall('GET', KEYS[1])
 if type(held) ~= 'string' or held:sub(1, 33) ~= ARGV[1] .. ' ' then
     return 0
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
+-- Whoever counts on a longer life keeps it.
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
 return 1

@@ -65,6 +65,8 @@ macro_rules! stamp_lock {
                 }
                 tokens: {
                     whoever_asks_again_under_its_token_has_the_same_fence,
+                    whoever_holds_the_lock_already_stands_behind_nobody,
+                    whoever_asks_for_less_keeps_what_it_has,
                     a_stranger_frees_and_renews_nothing,
                     a_token_holds_the_lock_until_it_is_freed,
                     a_token_is_renewed_by_hand,

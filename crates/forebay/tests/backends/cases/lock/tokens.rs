@@ -5,7 +5,7 @@ use std::time::Duration;
 use forebay::{ErrorKind, Token};
 
 use super::{LIFE, is_free, lock, take};
-use crate::rig::{Rig, SECOND};
+use crate::rig::{Rig, SECOND, at_once};
 
 // L28: the same token twice has the same fence.
 pub(crate) async fn whoever_asks_again_under_its_token_has_the_same_fence(rig: impl Rig) {
@@ -18,6 +18,31 @@ pub(crate) async fn whoever_asks_again_under_its_token_has_the_same_fence(rig: i
     again.release().await.unwrap();
     let next = take(&own).await;
     assert!(next.fence() > first.fence());
+}
+
+pub(crate) async fn whoever_holds_the_lock_already_stands_behind_nobody(rig: impl Rig) {
+    let lock = lock(&rig);
+    let own = lock.clone().token(Token::random());
+    let first = take(&own).await;
+    let waiting = tokio::spawn(async move { lock.acquire().await });
+    rig.settle().await;
+    let again = at_once(&rig, tokio::spawn(async move { own.acquire().await })).await.unwrap();
+    assert_eq!(again.fence(), first.fence());
+    assert!(!waiting.is_finished());
+    waiting.abort();
+}
+
+pub(crate) async fn whoever_asks_for_less_keeps_what_it_has(rig: impl Rig) {
+    let lock = lock(&rig);
+    let own = lock.clone().token(Token::random());
+    let token = take(&own.clone().time_to_live(LIFE * 3)).await.into_token();
+    let again = take(&own).await.into_token();
+    assert_eq!(token, again);
+    assert!(own.renew(token).await.unwrap());
+    rig.pass(LIFE * 2).await;
+    assert!(!is_free(&lock).await);
+    rig.pass(LIFE * 2).await;
+    assert!(is_free(&lock).await);
 }
 
 // L9: whoever does not hold a lock frees nothing.
