@@ -77,7 +77,7 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// The store cannot be asked. It is told for a minute; until then others are told that it is being run.
+    /// The store cannot be asked. It is told for an hour; until then others are told that it is being run.
     pub fn give_up(self) -> impl Future<Output = Result<bool, Error>> + Send + use<> {
         let Self { inner, name, token, .. } = self;
         give_up(inner, name, token)
