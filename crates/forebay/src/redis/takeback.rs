@@ -12,9 +12,8 @@ use super::{Redis, Request, Road, Script, Unusable};
 /// Beyond so many at a time, what was granted is left to end by itself.
 const MOST: usize = 10_000;
 
-/// The pauses between attempts double from the first to the last.
+/// The pause between attempts, of which those at a server that is known to be away cost nothing.
 const PAUSE: Duration = Duration::from_millis(250);
-const LAST_PAUSE: Duration = Duration::from_secs(4);
 
 /// For so long after an answer the request may still arrive, by a connection that was given up.
 const BELATED: Duration = Duration::from_secs(1);
@@ -48,13 +47,11 @@ impl Takeback {
 
     async fn run(&self) {
         let until = self.redis.clock().now().after(AT_MOST);
-        let mut pause = PAUSE;
         while !self.attempt().await {
             if self.redis.clock().now() >= until {
                 return;
             }
-            self.redis.clock().sleep(pause).await;
-            pause = (pause * 2).min(LAST_PAUSE);
+            self.redis.clock().sleep(PAUSE).await;
         }
         self.redis.clock().sleep(BELATED).await;
         self.attempt().await;
