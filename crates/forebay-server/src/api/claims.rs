@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{
     answer,
-    given::{GivenToken, not_the_holder, occupied, refused, required},
+    given::{GivenToken, done, occupied, refused, required},
 };
 use crate::{
     app::Shared,
@@ -66,8 +66,5 @@ pub(crate) async fn give_back(
 ) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
     extract::unconditional(&headers)?;
-    match app.forebay.unclaim(&name, token).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(not_the_holder("nothing is changed")),
-    }
+    done(app.forebay.unclaim(&name, token).await?)
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use forebay::{Error, ErrorKind, Token};
 use serde::Deserialize;
 use serde_json::json;
@@ -51,4 +52,9 @@ pub(super) fn not_the_holder(consequence: &str) -> Problem {
     let detail =
         format!("nothing is held under this token: it ended, was given back, or never was; {consequence}");
     Problem::new(Kind::NotTheHolder, detail)
+}
+
+/// What was to be given back was held under the token, or was not.
+pub(super) fn done(was_held: bool) -> Result<StatusCode, Problem> {
+    if was_held { Ok(StatusCode::NO_CONTENT) } else { Err(not_the_holder("nothing is changed")) }
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{
     answer::{self, millis},
-    given::{GivenToken, life, not_the_holder, occupied, refused, required},
+    given::{GivenToken, done, life, not_the_holder, occupied, refused, required},
     written::content,
 };
 use crate::{
@@ -193,10 +193,7 @@ pub(crate) async fn give_up(
 ) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
     extract::unconditional(&headers)?;
-    match resumed(&app)?.give_up(&key, owner).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(not_the_holder("nothing is changed")),
-    }
+    done(resumed(&app)?.give_up(&key, owner).await?)
 }
 
 /// For a token that was handed out before, under whatever options.

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{
     answer::{self, millis},
-    given::{GivenToken, life, not_the_holder, occupied, refused},
+    given::{GivenToken, done, life, not_the_holder, occupied, refused},
 };
 use crate::{
     app::{App, Shared},
@@ -138,8 +138,5 @@ pub(crate) async fn release(
 ) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
     extract::unconditional(&headers)?;
-    match app.forebay.lock(&name).release(token).await? {
-        true => Ok(StatusCode::NO_CONTENT),
-        false => Err(not_the_holder("nothing is changed")),
-    }
+    done(app.forebay.lock(&name).release(token).await?)
 }

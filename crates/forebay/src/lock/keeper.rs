@@ -1,4 +1,5 @@
-//! Keeps one lock until its holder lets go of it or it is lost: the only one who renews it, and who frees it when its holder is gone.
+//! Keeps one lock until its holder lets go of it or it is lost: the only one who renews it, and who frees it when its
+//! holder is gone.
 
 use std::{sync::Arc, time::Duration};
 
