@@ -132,7 +132,8 @@ impl Unique {
         self.0.backend.flush().await.map_err(|_| unavailable())
     }
 
-    /// Counts today's visitors. Whoever was recorded here before is among them, as in all counts.
+    /// Counts today's visitors. Whoever was recorded here before is among them, as in all counts, unless the server
+    /// refuses to be written to; then they wait on, as [`Unique::figures`] says.
     ///
     /// # Errors
     ///

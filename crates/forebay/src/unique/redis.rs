@@ -105,11 +105,13 @@ impl RedisBackend {
     }
 
     async fn count(&self, asked: Asked) -> Result<Counted, Unusable> {
-        // A server that refuses to be written to can be asked all the same.
-        if self.flush(self.remote.redis.budget(Road::Usual)).await == Err(Unusable::Unanswered) {
-            return Err(Unusable::Unanswered);
+        let mut until = self.remote.redis.budget(Road::Usual);
+        match self.flush(until).await {
+            Ok(()) => until = self.remote.redis.budget(Road::Usual),
+            // A server that refuses to be written to can be asked all the same, with what is left of the budget.
+            Err(Unusable::NotDone) => {}
+            Err(Unusable::Unanswered) => return Err(Unusable::Unanswered),
         }
-        let until = self.remote.redis.budget(Road::Usual);
         for _ in 0..ATTEMPTS {
             let Some(today) = self.today() else {
                 self.ask(&[NO_DAY], until).await?;
