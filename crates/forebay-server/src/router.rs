@@ -61,6 +61,7 @@ fn around(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
             .layer(from_fn(middleware::request_id))
             .layer(TraceLayer::new_for_http().make_span_with(middleware::span).on_failure(()))
             .layer(from_fn(middleware::problems))
+            .layer(from_fn(middleware::leftover))
             .layer(CatchPanicLayer::custom(problem_of_panic))
             .layer(from_fn_with_state(app.clone(), middleware::deadline)),
     )
@@ -81,7 +82,8 @@ async fn unknown() -> Problem {
     Problem::new(
         Kind::NotFound,
         "no call has this path; values are under /v1/cache/{space}/{id}, and there are /v1/limits/{policy}, \
-         /v1/locks/{name}, /v1/claims/{name}, /v1/idempotency/{key} and /v1/unique/{counter}",
+         /v1/batch/limits, /v1/locks/{name}, /v1/claims/{name}, /v1/idempotency/{key}, /v1/unique/{counter}, \
+         /rate-limit/stats, /analytics/uv/today, /analytics/uv/weekly, /livez and /readyz",
     )
 }
 

@@ -40,7 +40,7 @@ pub(crate) async fn claim(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     extract::without_token(&headers)?;
-    let Asked { ttl_ms, token } = extract::json(body, &headers).await?;
+    let Asked { ttl_ms, token } = extract::json(body).await?;
     let ttl_ms = required(ttl_ms, "ttl_ms")?;
     let life = Duration::from_millis(ttl_ms);
     let claimed = match token {

@@ -96,7 +96,7 @@ pub(crate) async fn begin(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     extract::without_token(&headers)?;
-    let asked: Asked = extract::json(body, &headers).await?;
+    let asked: Asked = extract::json(body).await?;
     let fingerprint = required(asked.fingerprint.as_deref().filter(|text| !text.is_empty()), "fingerprint")?;
     let idempotency = asked.idempotency(&app)?;
     let begun = match asked.owner {
@@ -171,11 +171,10 @@ pub(crate) async fn renew(
     Named(key): Named,
     HeldToken(owner): HeldToken,
     uri: Uri,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
-    let asked: AskedAgain = extract::json(body, &headers).await?;
+    let asked: AskedAgain = extract::json(body).await?;
     let renewed = resumed(&app)?.renew(&key, owner, life(asked.lease_ms, LEASE)).await;
     match renewed.map_err(|error| refused("lease_ms", &error))? {
         Some(lease) => Ok(answer::json(&json!({ "lease_ms": millis(lease) }))),

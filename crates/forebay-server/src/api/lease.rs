@@ -34,11 +34,10 @@ pub(crate) async fn take(
     State(app): State<Shared>,
     Target { space, id }: Target,
     uri: Uri,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
-    let asked: Asked = extract::json(body, &headers).await?;
+    let asked: Asked = extract::json(body).await?;
     let lookup = space.cache.lookup(&id, asked.wait(&space)?).lease(asked.life(&space)?);
     let found = tokio::select! {
         biased;
@@ -121,11 +120,10 @@ pub(crate) async fn renew(
     KnownTarget { space, id }: KnownTarget,
     HeldLease(token): HeldLease,
     uri: Uri,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
-    let asked: AskedAgain = extract::json(body, &headers).await?;
+    let asked: AskedAgain = extract::json(body).await?;
     let space = space.ok_or_else(unchanged)?;
     let life = asked.life(&space)?;
     match space.cache.resume(&id, token).renew(life).await {

@@ -31,11 +31,10 @@ pub(crate) async fn check(
     State(app): State<Shared>,
     AskedPolicy(policy): AskedPolicy,
     uri: Uri,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
-    let Asked { subject, tier, cost } = extract::json(body, &headers).await?;
+    let Asked { subject, tier, cost } = extract::json(body).await?;
     let subject = required(subject, "subject")?;
     let tier = tier.as_deref().unwrap_or(&policy.lowest);
     let subject = Subject::spelled(subject);

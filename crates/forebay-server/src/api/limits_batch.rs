@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axum::{
     body::Body,
     extract::{Extension, State},
-    http::{HeaderMap, Uri},
+    http::Uri,
     response::Response,
 };
 use forebay::Subject;
@@ -43,11 +43,10 @@ pub(crate) async fn check(
     State(app): State<Shared>,
     Extension(id): Extension<RequestId>,
     uri: Uri,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
-    let items: Vec<Result<Item, Problem>> = extract::list(body, &headers, MOST).await?;
+    let items: Vec<Result<Item, Problem>> = extract::list(body, MOST).await?;
     let mut answers: Vec<Value> = vec![Value::Null; items.len()];
     let mut queues: HashMap<(String, String), Vec<(usize, Item)>> = HashMap::new();
     for (place, item) in items.into_iter().enumerate() {

@@ -84,7 +84,7 @@ pub(crate) async fn take(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     extract::without_token(&headers)?;
-    let asked: Asked = extract::json(body, &headers).await?;
+    let asked: Asked = extract::json(body).await?;
     let lock = asked.lock(&app, &name)?;
     let taken = tokio::select! {
         biased;
@@ -115,11 +115,10 @@ pub(crate) async fn renew(
     Named(name): Named,
     HeldToken(token): HeldToken,
     uri: Uri,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
-    let asked: AskedAgain = extract::json(body, &headers).await?;
+    let asked: AskedAgain = extract::json(body).await?;
     let life = life(asked.ttl_ms, LIFE);
     let renewed = app.forebay.lock(&name).time_to_live(life).renew(token).await;
     match renewed.map_err(|error| refused("ttl_ms", &error))? {

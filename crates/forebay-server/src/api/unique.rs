@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use axum::{
     body::Body,
-    http::{HeaderMap, StatusCode, Uri},
+    http::{StatusCode, Uri},
     response::Response,
 };
 use forebay::{
@@ -34,11 +34,10 @@ struct Seen {
 pub(crate) async fn record(
     AskedCounter(counter): AskedCounter,
     uri: Uri,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
-    let Seen { ids } = extract::many(body, &headers).await?;
+    let Seen { ids } = extract::many(body).await?;
     let ids = required(ids, "ids")?;
     check(&ids)?;
     counter.record(&ids).await?;

@@ -41,7 +41,7 @@ impl Written {
                 return Err(Problem::new(Kind::InvalidQuery, "`stale_ms` does not go with `absent=1`"));
             }
             let absent_for = life.or(space.absent_for).ok_or_else(|| no_life("absent_for", space))?;
-            nothing(body, headers).await?;
+            nothing(body).await?;
             return Ok(Self::Absence(absent_for));
         }
         let time_to_live = life.or(space.time_to_live).ok_or_else(|| no_life("time_to_live", space))?;
@@ -62,8 +62,8 @@ fn no_life(setting: &str, space: &Space) -> Problem {
     Problem::new(Kind::NoTimeToLive, detail)
 }
 
-async fn nothing(body: Body, headers: &HeaderMap) -> Result<(), Problem> {
-    match extract::content(body, headers, 0).await {
+async fn nothing(body: Body) -> Result<(), Problem> {
+    match extract::content(body, 0).await {
         Ok(_) => Ok(()),
         Err(_) => Err(Problem::new(Kind::InvalidBody, "`absent=1` takes no body")),
     }
@@ -73,7 +73,7 @@ async fn nothing(body: Body, headers: &HeaderMap) -> Result<(), Problem> {
 pub(super) async fn content(body: Body, headers: &HeaderMap, most: usize) -> Result<Content, Problem> {
     let content_type = extract::content_type(headers)?;
     extract::unencoded(headers)?;
-    let bytes = extract::content(body, headers, most).await?;
+    let bytes = extract::content(body, most).await?;
     // A copy: what was read is a slice of the connection's buffer, which the cache would keep and not count.
     Ok(Content { content_type, bytes: Bytes::copy_from_slice(&bytes) })
 }

@@ -1,16 +1,10 @@
 //! Bodies, read up to a limit.
 
-use std::time::Duration;
-
-use axum::{
-    body::{Body, HttpBody},
-    http::{HeaderMap, header::EXPECT},
-};
+use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::time::timeout;
 
 use crate::error::{Kind, Problem};
 
@@ -20,46 +14,26 @@ const JSON: usize = 64 * 1024;
 /// The longest JSON that a call for many things at once takes.
 const LIST: usize = 1024 * 1024;
 
-/// How much of a refused body is still read: closing on a client that is writing would lose the answer.
-const DISCARDED: usize = 16 * 1024 * 1024;
-
-/// How long a refused body is read.
-const DISCARDING: Duration = Duration::from_secs(5);
-
 /// The body as it is, of at most `most` bytes.
-pub(crate) async fn content(mut body: Body, headers: &HeaderMap, most: usize) -> Result<Bytes, Problem> {
-    let announced = body.size_hint().lower();
-    if announced > most as u64 {
-        let is_to_come = !headers.contains_key(EXPECT) && announced <= DISCARDED as u64;
-        if is_to_come {
-            discard(&mut body).await;
-        }
+pub(crate) async fn content(body: Body, most: usize) -> Result<Bytes, Problem> {
+    if body.size_hint().lower() > most as u64 {
         return Err(too_large(most));
     }
-    match Limited::new(&mut body, most).collect().await {
+    match Limited::new(body, most).collect().await {
         Ok(read) => Ok(read.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            discard(&mut body).await;
-            Err(too_large(most))
-        }
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(most)),
         Err(error) => Err(Problem::new(Kind::InvalidBody, format!("the body ended early: {error}"))),
     }
 }
 
 /// The body as a JSON object without unknown members. An empty body is an empty object.
-pub(crate) async fn json<T: DeserializeOwned + Default>(
-    body: Body,
-    headers: &HeaderMap,
-) -> Result<T, Problem> {
-    object(&content(body, headers, JSON).await?)
+pub(crate) async fn json<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
+    object(&content(body, JSON).await?)
 }
 
 /// As [`json`], for an object that tells of many things at once.
-pub(crate) async fn many<T: DeserializeOwned + Default>(
-    body: Body,
-    headers: &HeaderMap,
-) -> Result<T, Problem> {
-    object(&content(body, headers, LIST).await?)
+pub(crate) async fn many<T: DeserializeOwned + Default>(body: Body) -> Result<T, Problem> {
+    object(&content(body, LIST).await?)
 }
 
 fn object<T: DeserializeOwned + Default>(bytes: &[u8]) -> Result<T, Problem> {
@@ -75,10 +49,9 @@ fn object<T: DeserializeOwned + Default>(bytes: &[u8]) -> Result<T, Problem> {
 /// The body as a JSON array of at most `most` objects without unknown members, or what is wrong with each.
 pub(crate) async fn list<T: DeserializeOwned>(
     body: Body,
-    headers: &HeaderMap,
     most: usize,
 ) -> Result<Vec<Result<T, Problem>>, Problem> {
-    let bytes = content(body, headers, LIST).await?;
+    let bytes = content(body, LIST).await?;
     let text = bytes.trim_ascii();
     if text.first() != Some(&b'[') {
         return Err(Problem::new(Kind::InvalidBody, "the body must be a JSON array"));
@@ -114,20 +87,4 @@ fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Problem> {
 
 fn too_large(most: usize) -> Problem {
     Problem::new(Kind::TooLarge, format!("at most {most} bytes are taken here"))
-}
-
-async fn discard(body: &mut Body) {
-    if timeout(DISCARDING, drain(body)).await.is_err() {
-        tracing::debug!("the rest of a refused body does not arrive");
-    }
-}
-
-async fn drain(body: &mut Body) {
-    let mut left = DISCARDED;
-    while let Some(Ok(frame)) = body.frame().await {
-        left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
-        if left == 0 {
-            return;
-        }
-    }
 }

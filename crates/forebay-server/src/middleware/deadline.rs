@@ -19,7 +19,7 @@ pub(crate) async fn deadline(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let (request, upload) = Upload::watch(request);
+    let upload = request.extensions().get::<Upload>().cloned().unwrap_or_default();
     timeout(app.request_deadline, next.run(request)).await.map_err(|_| {
         let detail = format!("a request may take {:?}, its body included", app.request_deadline);
         let kind = if upload.is_awaited() { Kind::RequestTimeout } else { Kind::DeadlinePassed };

@@ -12,6 +12,7 @@ mod health;
 mod idempotency;
 mod ids;
 mod lease;
+mod leftover;
 mod limits;
 mod limits_batch;
 mod limits_shared;
