@@ -129,10 +129,11 @@ impl Buffer {
         self.pending.done(batch.visitors.len(), |moment| batch.day.has(time.at(moment)))
     }
 
-    /// Drops whoever waits, and whoever comes from now on: how many waited.
+    /// Drops whoever waits, and whoever comes from now on: how many waited, of whom whoever asks is to tell in the log.
     pub(super) fn close(&mut self) -> usize {
         let waited = self.pending.clear();
         self.dropped += waited as u64;
+        self.logged.0 += waited as u64;
         self.is_closed = true;
         waited
     }
@@ -151,5 +152,22 @@ impl Buffer {
             self.logged = (self.dropped, Some(now));
         }
         [event, if is_due { self.dropped - logged } else { 0 }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Two lines about the same visitors named two reasons.
+    #[test]
+    fn those_that_wait_at_the_end_are_told_of_in_the_log_by_who_closes() {
+        let now = Moment::default();
+        let mut buffer = Buffer::new(Calendar::new("UTC", 8).unwrap(), 2);
+        for id in ["a", "b", "c"] {
+            buffer.record(Visitor::of(id), now);
+        }
+        assert_eq!(buffer.close(), 2);
+        assert_eq!(buffer.tell(now), [3, 1]);
     }
 }
