@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use forebay::{Error, ErrorKind, Forebay, unique::Unique};
+use forebay::{
+    Error, ErrorKind, Forebay,
+    unique::{Builder, Reader, Unique},
+};
 
 use crate::{
     config::{self, Config, ConfigError},
@@ -56,9 +59,17 @@ impl Counters {
     }
 
     /// The counter called `name`, made now if it is new.
-    pub(crate) fn find(&self, name: &str) -> Result<Counter, Problem> {
+    pub(crate) fn made(&self, name: &str) -> Result<Counter, Problem> {
         let new = || make(&self.forebay, name, &self.undeclared).map_err(|error| refused(&error));
         self.made.find_or_make(name, new, full)
+    }
+
+    /// What reads the counter called `name`. One that is new is not made: who only asks takes no place.
+    pub(crate) fn read(&self, name: &str) -> Result<Reader, Problem> {
+        match self.made.find(name) {
+            Some(counter) => Ok(counter.unique.reader()),
+            None => builder(&self.forebay, name, &self.undeclared).reader().map_err(|error| refused(&error)),
+        }
     }
 }
 
@@ -66,9 +77,17 @@ impl Counter {
     /// Records all `ids`. Where there is no room for them, those before are counted first.
     pub(crate) async fn record(&self, ids: &[String]) -> Result<(), Problem> {
         while !self.has_recorded(ids)? {
-            self.unique.flush().await?;
+            self.unique.flush().await.map_err(|_| self.crowded())?;
         }
         Ok(())
+    }
+
+    fn crowded(&self) -> Problem {
+        let waiting = self.unique.figures().pending;
+        let detail = format!(
+            "{waiting} ids wait here until Redis can be asked, and {ROOM} may; none of these is counted, send them again"
+        );
+        Problem::new(Kind::RedisUnavailable, detail)
     }
 
     /// Records in one turn, so that others cannot take the room that was found.
@@ -81,16 +100,21 @@ impl Counter {
         ids.iter().for_each(|id| self.unique.record(id));
         match self.unique.figures().dropped == before.dropped {
             true => Ok(true),
-            false => {
-                Err(Problem::new(Kind::RedisUnavailable, "not all of them could be kept; send the ids again"))
-            }
+            false => Err(Problem::new(
+                Kind::RedisUnavailable,
+                "the server ends, and some of these ids are not counted; send all of them again, each counts once",
+            )),
         }
     }
 }
 
 fn make(forebay: &Forebay, name: &str, options: &config::Counter) -> Result<Counter, Error> {
-    let builder = forebay.unique(name).time_zone(&options.time_zone).keep_days(options.keep_days);
-    Ok(Counter { unique: builder.buffer(ROOM).build()?, turn: Arc::default() })
+    let unique = builder(forebay, name, options).buffer(ROOM).build()?;
+    Ok(Counter { unique, turn: Arc::default() })
+}
+
+fn builder(forebay: &Forebay, name: &str, options: &config::Counter) -> Builder {
+    forebay.unique(name).time_zone(&options.time_zone).keep_days(options.keep_days)
 }
 
 fn full() -> Problem {

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{answer, given::required};
 use crate::{
-    counters::{Counter, MOST_AT_ONCE},
+    counters::MOST_AT_ONCE,
     error::{Kind, Problem},
-    extract::{self, AskedCounter, Query},
+    extract::{self, AskedCounter, Query, ReadCounter},
 };
 
 /// The longest id, in bytes.
@@ -96,11 +96,10 @@ fn unusable(why: &str) -> Problem {
 }
 
 /// Answers how many came.
-pub(crate) async fn count(AskedCounter(counter): AskedCounter, uri: Uri) -> Result<Response, Problem> {
-    let Counter { unique, .. } = counter;
-    let counted = match Asked::read(&uri, unique.keep_days())? {
-        Asked::On(date) => unique.count(date).await,
-        Asked::Last(days) => unique.count_days(days).await,
+pub(crate) async fn count(ReadCounter(counter): ReadCounter, uri: Uri) -> Result<Response, Problem> {
+    let counted = match Asked::read(&uri, counter.keep_days())? {
+        Asked::On(date) => counter.count(date).await,
+        Asked::Last(days) => counter.count_days(days).await,
     };
     let Count { visitors, from, to, .. } = counted.map_err(|error| refused(&error))?;
     Ok(answer::json(&Counted {

@@ -1,12 +1,13 @@
 //! `/analytics/uv/today`, `/analytics/uv/weekly`: visitors for the dashboard, and for people.
 
 use axum::{extract::State, http::Uri, response::Response};
+use forebay::unique::Reader;
 use serde::Serialize;
 
 use super::answer;
 use crate::{
     app::{App, Shared},
-    counters::{Counter, SITE},
+    counters::SITE,
     error::Problem,
     extract::Query,
 };
@@ -28,18 +29,17 @@ struct Weekly {
 
 /// Answers how many came today.
 pub(crate) async fn today(State(app): State<Shared>, uri: Uri) -> Result<Response, Problem> {
-    let Counter { unique, .. } = asked(&app, &uri)?;
-    let count = unique.today().await?;
+    let count = asked(&app, &uri)?.today().await?;
     Ok(answer::json(&Today { uv: count.visitors, date: count.to.to_string() }))
 }
 
-/// Answers how many came on the last seven days, of which today is one.
+/// Answers how many came on the last seven days, of which today is one: on those of them that are kept.
 pub(crate) async fn weekly(State(app): State<Shared>, uri: Uri) -> Result<Response, Problem> {
-    let Counter { unique, .. } = asked(&app, &uri)?;
-    let count = unique.count_days(WEEK).await?;
+    let counter = asked(&app, &uri)?;
+    let count = counter.count_days(WEEK.min(counter.keep_days())).await?;
     Ok(answer::json(&Weekly { uv: count.visitors, from: count.from.to_string(), to: count.to.to_string() }))
 }
 
-fn asked(app: &App, uri: &Uri) -> Result<Counter, Problem> {
-    app.counters.find(Query::read(uri, &["counter"])?.text("counter").unwrap_or(SITE))
+fn asked(app: &App, uri: &Uri) -> Result<Reader, Problem> {
+    app.counters.read(Query::read(uri, &["counter"])?.text("counter").unwrap_or(SITE))
 }

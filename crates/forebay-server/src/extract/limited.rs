@@ -1,7 +1,7 @@
 //! The policy or counter that a call is about, with the subject.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use forebay::Subject;
+use forebay::{Subject, unique::Reader};
 
 use super::Segments;
 use crate::{app::Shared, counters::Counter, error::Problem, limits::Policy};
@@ -21,15 +21,27 @@ pub(crate) struct AskedSubject {
     pub(crate) subject: Subject,
 }
 
-/// What `/v1/unique/{counter}` names.
+/// What `/v1/unique/{counter}` names, for a call that records: the counter is made if it is new.
 #[derive(Debug)]
 pub(crate) struct AskedCounter(pub(crate) Counter);
+
+/// The same for a call that records nobody.
+#[derive(Debug)]
+pub(crate) struct ReadCounter(pub(crate) Reader);
 
 impl FromRequestParts<Shared> for AskedCounter {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
-        app.counters.find(Segments::find(parts, 2)?).map(Self)
+        app.counters.made(Segments::find(parts, 2)?).map(Self)
+    }
+}
+
+impl FromRequestParts<Shared> for ReadCounter {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        app.counters.read(Segments::find(parts, 2)?).map(Self)
     }
 }
 

@@ -100,11 +100,18 @@ async fn counters_have_the_days_of_their_settings() {
     let near = figures(&server, &format!("{SITE}?days=31")).await;
     let far = figures(&server, "/v1/unique/far?days=3").await;
     assert!(date(&near["to"]) > date(&far["to"]), "{near} {far}");
-    for path in ["/v1/unique/far?days=4", "/analytics/uv/weekly?counter=far"] {
-        let refused = Answered::to(server.get(path)).await;
-        assert_eq!(refused.problem(), (400, "invalid-query".into()));
-        assert!(refused.body.contains('3'), "{refused:?}");
-    }
+    let refused = Answered::to(server.get("/v1/unique/far?days=4")).await;
+    assert_eq!(refused.problem(), (400, "invalid-query".into()));
+    assert!(refused.body.contains('3'), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_week_of_which_fewer_days_are_kept_says_from_which_day_it_counts() {
+    let server = Server::with("[unique]\nkeep_days = 3");
+    record(&server, SITE, 0..5).await;
+    let weekly = figures(&server, "/analytics/uv/weekly").await;
+    let from = date(&weekly["to"]).checked_sub(2.days()).unwrap().to_string();
+    assert_eq!((&weekly["uv"], &weekly["from"]), (&json!(5), &json!(from)));
 }
 
 #[tokio::test]
@@ -124,10 +131,34 @@ async fn many_who_record_a_great_many_at_once_are_all_counted() {
 async fn clients_make_so_many_counters_and_no_more() {
     let server = Server::start();
     for number in 0..1024 {
-        assert_eq!(Answered::to(server.get(&format!("/v1/unique/n{number}"))).await.status, 200, "{number}");
+        record(&server, &format!("/v1/unique/n{number}"), 0..1).await;
     }
-    let refused = Answered::to(server.get("/v1/unique/another")).await;
+    let refused = Answered::to(server.post("/v1/unique/another", r#"{"ids":["a"]}"#)).await;
     assert_eq!(refused.problem(), (400, "too-many-counters".into()));
     assert!(refused.body.contains("[unique.counters."), "{refused:?}");
     record(&server, SITE, 0..1).await;
+}
+
+#[tokio::test]
+async fn who_only_asks_takes_no_place_of_a_counter() {
+    for stage in Stage::each().await {
+        for number in 0..600 {
+            for path in [format!("/v1/unique/n{number}"), format!("/analytics/uv/today?counter=m{number}")] {
+                assert_eq!(Answered::to(stage.here.get(&path)).await.status, 200, "{path}");
+            }
+        }
+        record(&stage.here, "/v1/unique/another", 0..3).await;
+        for server in [&stage.here, &stage.there] {
+            assert_eq!(figures(&stage.here, "/v1/unique/another").await["count"], 3);
+            assert_eq!(figures(server, "/analytics/uv/weekly?counter=n7").await["uv"], 0);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_counter_that_only_another_server_has_is_read() {
+    let stage = Stage::redis("").await;
+    record(&stage.here, "/v1/unique/shop", 0..3).await;
+    assert_eq!(figures(&stage.here, "/v1/unique/shop").await["count"], 3);
+    assert_eq!(figures(&stage.there, "/v1/unique/shop").await["count"], 3);
 }

@@ -1,6 +1,6 @@
 //! Building a counter: every option has a setter and a default.
 
-use super::{Unique, calendar::Calendar, home::Home, pending::BATCH};
+use super::{Unique, calendar::Calendar, home::Home, pending::BATCH, reader::Reader};
 use crate::{
     error::{Error, ErrorKind},
     key::Name,
@@ -70,5 +70,17 @@ impl Builder {
         }
         let calendar = Calendar::new(&self.time_zone, self.keep_days)?;
         self.home.build(Name::new(self.counter)?, calendar, &self.options)
+    }
+
+    /// Builds what counts the same and records nobody, also where the counter is built elsewhere, or never.
+    ///
+    /// Give it the time zone and the days of the counter that it reads.
+    ///
+    /// # Errors
+    ///
+    /// A name that cannot be part of a key, a time zone that is not known, or days out of their bounds.
+    pub fn reader(self) -> Result<Reader, Error> {
+        let calendar = Calendar::new(&self.time_zone, self.keep_days)?;
+        Ok(self.home.reader(Name::new(self.counter)?, calendar))
     }
 }

@@ -17,6 +17,7 @@ use super::{
     builder::Options,
     calendar::Calendar,
     memory::MemoryBackend,
+    reader::Reader,
     redis::{RedisBackend, drop_rest, keep_flushing},
 };
 use crate::{
@@ -66,25 +67,38 @@ impl Home {
         }
         let parted = CancellationToken::new();
         let backend: Arc<dyn Backend> = match &self.remote {
-            None => Arc::new(MemoryBackend::new(calendar, self.context.clock.clone(), self.began)),
-            Some(remote) => self.shared(remote, &counter, calendar, options, parted.clone()),
+            None => Arc::new(self.here(calendar)),
+            Some(remote) => {
+                let (backend, tasks) =
+                    (self.shared(remote, &counter, calendar, options.buffer), &self.context.tasks);
+                tasks.spawn(keep_flushing(backend.clone(), parted.clone(), tasks.clone()));
+                backend
+            }
         };
         counters.insert(counter.clone(), Arc::downgrade(&backend));
         Ok(Unique::new(counter, keep_days, backend, parted.drop_guard()))
     }
 
-    fn shared(
-        &self,
-        remote: &Remote,
-        counter: &Name,
-        calendar: Calendar,
-        options: &Options,
-        parted: CancellationToken,
-    ) -> Arc<RedisBackend> {
-        let Context { app, clock, observe, tasks, .. } = &self.context;
-        let backend = Arc::new(RedisBackend {
+    /// What reads a counter: the one of this process where there is one, so that those are counted who wait in it.
+    pub(super) fn reader(&self, counter: Name, calendar: Calendar) -> Reader {
+        let keep_days = calendar.keep_days();
+        let built = self.counters.lock().get(&counter).and_then(Weak::upgrade);
+        let backend = built.unwrap_or_else(|| match &self.remote {
+            None => Arc::new(self.here(calendar)),
+            Some(remote) => self.shared(remote, &counter, calendar, 0),
+        });
+        Reader(Unique::new(counter, keep_days, backend, CancellationToken::new().drop_guard()))
+    }
+
+    fn here(&self, calendar: Calendar) -> MemoryBackend {
+        MemoryBackend::new(calendar, self.context.clock.clone(), self.began)
+    }
+
+    fn shared(&self, remote: &Remote, counter: &Name, calendar: Calendar, room: usize) -> Arc<RedisBackend> {
+        let Context { app, clock, observe, .. } = &self.context;
+        Arc::new(RedisBackend {
             counter: counter.clone(),
-            buffer: Mutex::new(Buffer::new(calendar.clone(), options.buffer)),
+            buffer: Mutex::new(Buffer::new(calendar.clone(), room)),
             calendar,
             keys: Keys::new(app.clone()),
             remote: remote.clone(),
@@ -93,9 +107,7 @@ impl Home {
             turn: Default::default(),
             first: Notify::new(),
             batch: Notify::new(),
-        });
-        tasks.spawn(keep_flushing(backend.clone(), parted, tasks.clone()));
-        backend
+        })
     }
 
     /// Has everybody counted who waits, within `budget`, and drops the rest: whether there was none.

@@ -29,7 +29,7 @@
 //!
 //! | to see | read |
 //! |---|---|
-//! | what is told | `count` |
+//! | what is told, and to whom does not record | `count`, `reader` |
 //! | when days begin and end | `calendar`, `time` for the server's clock |
 //! | who waits, and who does not need to | `buffer`, with `pending` and `seen` |
 //! | how it is counted | `redis` and its scripts, `memory` with `sketch` |
@@ -42,6 +42,7 @@ mod count;
 mod home;
 mod memory;
 mod pending;
+mod reader;
 mod redis;
 mod seen;
 mod sketch;
@@ -60,6 +61,7 @@ use self::{
 pub use self::{
     builder::Builder,
     count::{Count, Figures},
+    reader::Reader,
 };
 use crate::{
     error::{Error, ErrorKind},
@@ -117,8 +119,14 @@ impl Unique {
         self.0.keep_days
     }
 
+    /// What counts the same and records nobody.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        Reader(self.clone())
+    }
+
     /// Records that `id` came now. It waits for nothing and cannot fail; over Redis it is counted within about a
-    /// second.
+    /// second. Any text is the id of somebody, the empty one too: where nobody is known, record nothing.
     pub fn record(&self, id: &str) {
         self.0.backend.record(Visitor::of(id));
     }

@@ -67,3 +67,17 @@ pub(crate) async fn nobody_is_dropped_and_nobody_waits_after_a_flush(rig: impl R
     unique.flush().await.unwrap();
     assert!(error(today(&unique).await, 2500) < 0.02);
 }
+
+pub(crate) async fn a_reader_counts_the_same_and_takes_no_place(rig: impl Rig) {
+    let reader = || rig.forebay().unique("site").reader().unwrap();
+    let before = reader();
+    assert_eq!(before.today().await.unwrap().visitors, 0);
+    let unique = unique(&rig);
+    record(&unique, 0..3);
+    for reader in [reader(), unique.reader()] {
+        assert_eq!(reader.count_days(8).await.unwrap().visitors, 3);
+        let today = reader.today().await.unwrap();
+        assert_eq!((today.visitors, reader.count(today.to).await.unwrap()), (3, today));
+        assert_eq!(reader.count_days(9).await.unwrap_err().kind(), forebay::ErrorKind::Config);
+    }
+}

@@ -44,6 +44,7 @@ macro_rules! stamp_unique {
                     clones_are_one_counter,
                     counting_while_others_come_loses_nobody,
                     nobody_is_dropped_and_nobody_waits_after_a_flush,
+                    a_reader_counts_the_same_and_takes_no_place,
                 }
                 days: {
                     days_together_count_each_visitor_once,
