@@ -26,6 +26,9 @@ pub enum ErrorKind {
     TooLarge,
     /// The store cannot be asked at present.
     Unavailable,
+    /// Under a key of the store stands what Forebay did not write so, and it does not end by itself. The message names
+    /// the key; somebody has to remove it.
+    Foreign,
 }
 
 impl Error {
@@ -37,6 +40,15 @@ impl Error {
     #[must_use]
     pub fn codec(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Encode, message)
+    }
+
+    /// What those are told whom something under `key` keeps out that has no end.
+    pub(crate) fn foreign(key: &str) -> Self {
+        let why = format!(
+            "the key {key} of the store has no end, so Forebay did not write it: it keeps everybody out until it is \
+             removed; look whose it is, then DEL it"
+        );
+        Self::new(ErrorKind::Foreign, why)
     }
 
     pub(crate) fn with_source(self, source: impl error::Error + Send + Sync + 'static) -> Self {

@@ -134,8 +134,9 @@ impl Forebay {
     ///
     /// # Errors
     ///
-    /// A life below 1 ms or beyond 3,650 days, or the store cannot be asked. A claim that it carries out late is taken
-    /// back, so that nobody is kept out by it.
+    /// A life below 1 ms or beyond 3,650 days, or the store cannot be asked: a claim that it carries out late is taken
+    /// back, so that nobody is kept out by it. Or something stands in its place that does not end
+    /// ([`ErrorKind::Foreign`](crate::ErrorKind::Foreign)).
     ///
     /// # Example
     ///

@@ -30,6 +30,8 @@ pub(super) enum Verdict {
     },
     /// Somebody else holds the lock, for so long at least.
     Busy(Duration),
+    /// Something stands in its place that does not end.
+    Foreign,
     /// Only so many replicas have confirmed it: the lock was given back.
     Unconfirmed(u32),
 }

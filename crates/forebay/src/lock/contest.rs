@@ -133,6 +133,7 @@ impl<'a> Contest<'a> {
         match inner.backend.acquire(name, ask).await {
             Ok(Verdict::Granted { fence }) => self.hold(asked, fence),
             Ok(Verdict::Busy(left)) => Err(NotHad::Busy(left)),
+            Ok(Verdict::Foreign) => Err(NotHad::Refused(Error::foreign(&inner.backend.wake_name(name)))),
             Ok(Verdict::Unconfirmed(confirmed)) => Err(NotHad::Refused(unconfirmed(confirmed))),
             Err(_) => Err(NotHad::Unasked),
         }

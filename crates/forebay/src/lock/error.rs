@@ -14,7 +14,8 @@ pub enum LockError {
         /// When it is free at the latest, unless its holder renews it.
         retry_after: Duration,
     },
-    /// The store cannot be asked: nobody knows whether somebody holds it. The caller does not.
+    /// The store cannot be asked: nobody knows whether somebody holds it. The caller does not. Or something stands in the
+    /// lock's place that does not end ([`ErrorKind::Foreign`]).
     #[error(transparent)]
     Unavailable(Error),
     /// The caller had it, and lost it: the work was dropped.

@@ -43,6 +43,9 @@ impl RedisBackend {
         }
         let answer = self.ask(name, ask).await;
         watch.answers(&answer);
+        if answer == Ok(Verdict::Foreign) {
+            self.remote.redis.report_foreign(&self.keys.lock(name));
+        }
         if matches!(answer, Ok(Verdict::Unconfirmed(_))) {
             self.give_back(name, ask).await;
         }
@@ -117,8 +120,8 @@ impl RedisBackend {
 fn verdict(answer: &Reply) -> Result<Verdict, Unusable> {
     if let Some(left) = answer.number() {
         // Without an end, it was not locked here.
-        let left = u64::try_from(left).unwrap_or(0);
-        return Ok(Verdict::Busy(Duration::from_millis(left)));
+        let busy = |left| Verdict::Busy(Duration::from_millis(left));
+        return Ok(u64::try_from(left).map_or(Verdict::Foreign, busy));
     }
     let fence = answer.text().and_then(|digits| digits.parse().ok()).ok_or(Unusable::Unanswered)?;
     Ok(Verdict::Granted { fence })

@@ -14,6 +14,7 @@ mod address;
 mod breaker;
 mod cluster;
 mod courier;
+mod foreign;
 mod journal;
 mod lane;
 mod link;
@@ -40,6 +41,7 @@ pub(crate) use self::{
 };
 use self::{
     cluster::Cluster,
+    foreign::Foreign,
     journal::Journal,
     node::Node,
     reply::Trouble,
@@ -112,6 +114,7 @@ struct Inner {
     topology: watch::Sender<Arc<Topology>>,
     cluster: Option<Arc<Cluster>>,
     channels: Arc<Channels>,
+    foreign: Foreign,
     tools: Tools,
 }
 
@@ -136,7 +139,8 @@ impl Redis {
         let cluster =
             address.cluster.then(|| Cluster::start(address.clone(), topology.clone(), tools.clone()));
         let channels = Arc::<Channels>::default();
-        Self(Arc::new(Inner { address, topology, cluster, channels, tools }))
+        let foreign = Foreign::default();
+        Self(Arc::new(Inner { address, topology, cluster, channels, foreign, tools }))
     }
 
     /// How long the calls of one read may take together.
@@ -241,6 +245,11 @@ impl Redis {
     /// Says in the log that a `part` does not work, seldom enough.
     pub(crate) fn report(&self, part: &str, reason: &str) {
         self.0.tools.journal.warn(part, reason);
+    }
+
+    /// Says in the log, once, that something under `key` keeps everybody out and has no end.
+    pub(crate) fn report_foreign(&self, key: &str) {
+        self.0.foreign.warn(key);
     }
 
     pub(crate) fn in_flight(&self) -> usize {

@@ -6,7 +6,7 @@
 --       3 life of the fence in ms
 --       4 '1' if the caller hears wakes, and will wait
 --
--- Returns the fence, or the ms that somebody else's lock has left.
+-- Returns the fence, or the ms that somebody else's lock has left; -1 if what is there does not end.
 --
 -- Atomic, as between the grant and the fence somebody else could be given a later one.
 

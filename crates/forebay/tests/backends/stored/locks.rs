@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use forebay::{ErrorKind, lock::LockError};
+
 use crate::{
     clocked::{ClockedRig, Clocks},
     rig::{Rig, SECOND},
@@ -69,6 +71,26 @@ pub(crate) async fn what_is_no_lock_keeps_everybody_out_and_stays(rig: ClockedRi
     assert_eq!(rig.call(&["LRANGE", &key, "0", "-1"]), "a");
     rig.call(&["DEL", &key]);
     assert!(lock.try_acquire().await.unwrap().is_some());
+}
+
+pub(crate) async fn what_stays_for_ever_under_a_locks_key_is_told_by_its_name(rig: ClockedRig<impl Clocks>) {
+    let (lock, key) =
+        (rig.forebay().lock("plan:42").time_to_live(LIFE).wait(SECOND * 5), rig.lock_key("lock"));
+    for command in [["SET", &key, "1"], ["RPUSH", &key, "a"]] {
+        rig.call(&command);
+        let LockError::Unavailable(waited) = lock.acquire().await.unwrap_err() else { panic!("{command:?}") };
+        for refused in [waited, lock.try_acquire().await.unwrap_err()] {
+            assert_eq!(refused.kind(), ErrorKind::Foreign);
+            assert!(refused.to_string().contains(&key), "{refused}");
+        }
+        assert_eq!(rig.call(&["DEL", &key]), "1", "{command:?} is gone");
+    }
+    // One that holds the lock mends it.
+    let guard = lock.acquire().await.unwrap();
+    rig.call(&["PERSIST", &key]);
+    assert_eq!(lock.try_acquire().await.unwrap_err().kind(), ErrorKind::Foreign);
+    assert!(lock.renew(guard.token()).await.unwrap());
+    assert!(lock.try_acquire().await.unwrap().is_none());
 }
 
 // A fence that was spoilt counts as none.

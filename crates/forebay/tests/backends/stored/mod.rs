@@ -94,10 +94,12 @@ macro_rules! stamp_stored {
                     a_fence_is_the_servers_time_in_microseconds_or_above,
                     only_a_lock_that_is_waited_for_is_announced,
                     what_is_no_lock_keeps_everybody_out_and_stays,
+                    what_stays_for_ever_under_a_locks_key_is_told_by_its_name,
                     a_spoilt_fence_is_written_anew,
                 }
                 once: {
                     a_claim_is_its_token_and_ends,
+                    what_stays_for_ever_under_a_claims_key_is_told_by_its_name,
                     an_execution_is_one_key_that_ends_an_hour_after_its_beginning,
                     a_record_that_is_too_large_takes_no_room,
                     what_is_no_record_is_never_run_and_stays,
