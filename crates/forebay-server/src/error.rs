@@ -44,16 +44,22 @@ pub(crate) enum Kind {
     Running,
     Indeterminate,
     RecordOmitted,
+    OtherRecord,
     TooLarge,
     NeverFits,
     OtherFingerprint,
     QuotaExceeded,
     UnsupportedContentEncoding,
     Internal,
+    ForeignKey,
     LoadFailed,
     DeadlinePassed,
     RedisUnavailable,
+    ShuttingDown,
 }
+
+/// When to come back to a server that is in want of something for a moment, if nobody knows better.
+const SOON: u64 = 1;
 
 impl Kind {
     fn row(self) -> (u16, &'static str, &'static str) {
@@ -83,6 +89,7 @@ impl Kind {
             Self::Running => (409, "running", "Somebody is running it"),
             Self::Indeterminate => (409, "indeterminate", "Nobody knows whether it was done"),
             Self::RecordOmitted => (409, "record-omitted", "It was done, and its record is not kept"),
+            Self::OtherRecord => (409, "other-record", "It was completed with another record"),
             Self::TooLarge => (413, "too-large", "The body is too large"),
             Self::UnsupportedContentEncoding => {
                 (415, "unsupported-content-encoding", "The body is in an encoding that is not kept")
@@ -91,9 +98,11 @@ impl Kind {
             Self::OtherFingerprint => (422, "other-fingerprint", "The key belongs to another request"),
             Self::QuotaExceeded => (429, "quota-exceeded", "Nothing is left of a quota"),
             Self::Internal => (500, "internal", "The server failed"),
+            Self::ForeignKey => (500, "foreign-key", "Something in Redis is in the way"),
             Self::LoadFailed => (503, "load-failed", "A load of this id failed a moment ago"),
             Self::DeadlinePassed => (503, "deadline-passed", "The request took too long"),
             Self::RedisUnavailable => (503, "redis-unavailable", "Redis cannot be asked"),
+            Self::ShuttingDown => (503, "shutting-down", "The server is being shut down"),
         }
     }
 }
@@ -124,7 +133,8 @@ struct Written<'a> {
 
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), retry_after: None, more: None }
+        let (status, ..) = kind.row();
+        Self { kind, detail: detail.into(), retry_after: (status == 503).then_some(SOON), more: None }
     }
 
     /// Tells the client when to come back, in whole seconds and never at once.
@@ -205,6 +215,7 @@ impl Problem {
             ErrorKind::Encode => Kind::InvalidBody,
             ErrorKind::TooLarge => Kind::TooLarge,
             ErrorKind::Unavailable => Kind::RedisUnavailable,
+            ErrorKind::Foreign => Kind::ForeignKey,
             _ => Kind::Internal,
         };
         Self::new(kind, error.to_string())

@@ -126,6 +126,8 @@ pub enum CompleteOutcome {
     Stored,
     /// It is stored that it was done; what it brought is too large.
     WithoutRecord,
+    /// It was refused: another end was stored before.
+    Conflict,
     /// It was refused: somebody else has run since.
     Lost,
     /// The store has not answered for ten minutes, or too much waits for it.

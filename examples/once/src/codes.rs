@@ -49,7 +49,7 @@ impl Codes {
     async fn send(&self, email: &str) -> Result<(), Problem> {
         let name = format!("code:{email}");
         let token = match self.forebay.claim(&name, COOLDOWN).await? {
-            Claim::Claimed(token) => token,
+            Claim::Claimed { token, .. } => token,
             Claim::Taken { retry_after } => return Err(Problem::too_soon(retry_after)),
         };
         let sent = self.post.deliver(email, &code()).await;

@@ -13,14 +13,17 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    answer,
-    given::{GivenToken, done, occupied, refused, required},
+    answer::{self, millis},
+    given::{GivenToken, done, life, occupied, refused, required},
 };
 use crate::{
     app::Shared,
     error::{Kind, Problem},
     extract::{self, HeldToken, Named, Query},
 };
+
+/// The lives that a claim can have, as the library bounds them.
+const BOUNDS: [Duration; 2] = [Duration::from_millis(1), Duration::from_hours(24 * 3650)];
 
 /// The body of `POST /v1/claims/{name}`.
 #[derive(Debug, Default, Deserialize)]
@@ -41,15 +44,14 @@ pub(crate) async fn claim(
     Query::read(&uri, &[])?;
     extract::without_token(&headers)?;
     let Asked { ttl_ms, token } = extract::json(body).await?;
-    let ttl_ms = required(ttl_ms, "ttl_ms")?;
-    let life = Duration::from_millis(ttl_ms);
+    let life = life(required(ttl_ms, "ttl_ms")?, "ttl_ms", BOUNDS, "")?;
     let claimed = match token {
         Some(GivenToken(token)) => app.forebay.claim_as(&name, life, token).await,
         None => app.forebay.claim(&name, life).await,
     };
-    match claimed.map_err(|error| refused("ttl_ms", &error))? {
-        Claim::Claimed(token) => {
-            let members = json!({ "token": token.to_string(), "ttl_ms": ttl_ms });
+    match claimed.map_err(|error| refused(&error))? {
+        Claim::Claimed { token, left } => {
+            let members = json!({ "token": token.to_string(), "ttl_ms": millis(left) });
             Ok((StatusCode::CREATED, answer::json(&members)).into_response())
         }
         Claim::Taken { retry_after } => Err(occupied(Kind::Taken, "somebody else was first", retry_after)),

@@ -28,18 +28,36 @@ pub(super) fn required<T>(given: Option<T>, member: &str) -> Result<T, Problem> 
     given.ok_or_else(|| Problem::new(Kind::InvalidBody, format!("in the body: `{member}` is missing")))
 }
 
-/// A length of time, or what stands for one that is left out.
-pub(super) fn life(given_ms: Option<u64>, default: Duration) -> Duration {
-    given_ms.map_or(default, Duration::from_millis)
+/// A text that must be there, and say something.
+pub(super) fn required_text<'a>(given: Option<&'a str>, member: &str) -> Result<&'a str, Problem> {
+    match required(given, member)? {
+        "" => Err(Problem::new(Kind::InvalidBody, format!("in the body: `{member}` is empty; give a text"))),
+        text => Ok(text),
+    }
 }
 
-/// What the library says of the value that `member` has in the body, or of its store.
-pub(super) fn refused(member: &str, error: &Error) -> Problem {
-    let detail = match error.kind() {
-        ErrorKind::Config => format!("in the body, `{member}`: {error}"),
-        _ => return Problem::of(error),
-    };
-    Problem::new(Kind::InvalidBody, detail)
+/// A length of time within bounds, which the refusal of another says in ms.
+pub(super) fn life(
+    given_ms: u64,
+    member: &str,
+    [least, most]: [Duration; 2],
+    which: &str,
+) -> Result<Duration, Problem> {
+    let life = Duration::from_millis(given_ms);
+    if (least..=most).contains(&life) {
+        return Ok(life);
+    }
+    let (least, most) = (least.as_millis(), most.as_millis());
+    let detail = format!("in the body, `{member}` is {given_ms}; give {least} to {most}{which}");
+    Err(Problem::new(Kind::InvalidBody, detail))
+}
+
+/// What the library says of what the body asks for, or of its store.
+pub(super) fn refused(error: &Error) -> Problem {
+    match error.kind() {
+        ErrorKind::Config => Problem::new(Kind::InvalidBody, format!("in the body: {error}")),
+        _ => Problem::of(error),
+    }
 }
 
 /// A refusal by somebody who was first, and `left` until he ends.

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{
     answer::{self, millis},
-    given::{GivenToken, done, life, not_the_holder, occupied, refused, required},
+    given::{GivenToken, done, life, not_the_holder, occupied, refused, required_text},
     written::content,
 };
 use crate::{
@@ -32,6 +32,9 @@ const LEASE: Duration = Duration::from_secs(30);
 
 /// How long it is known what became of a key, if its client does not say.
 const KEEP: Duration = Duration::from_hours(24);
+
+/// The shortest lease, as the library bounds it: it must outlast a pause of whoever renews it.
+const SHORTEST: Duration = Duration::from_millis(100);
 
 /// The most that the library keeps anything: a lease is bounded by its key's own life.
 const LONGEST: Duration = Duration::from_hours(24 * 3650);
@@ -71,18 +74,20 @@ struct Granted {
 }
 
 impl Asked {
-    fn keep(&self) -> Duration {
-        life(self.keep_ms, KEEP)
+    fn keep(&self) -> Result<Duration, Problem> {
+        self.keep_ms.map_or(Ok(KEEP), |keep_ms| life(keep_ms, "keep_ms", [SHORTEST, LONGEST], ""))
     }
 
-    fn lease(&self) -> Duration {
-        life(self.lease_ms, LEASE.min(self.keep()))
+    fn lease(&self) -> Result<Duration, Problem> {
+        let most = self.keep()?;
+        let given = |lease_ms| life(lease_ms, "lease_ms", [SHORTEST, most], ", the key's `keep_ms`");
+        self.lease_ms.map_or(Ok(LEASE.min(most)), given)
     }
 
     fn idempotency(&self, app: &App) -> Result<Idempotency, Problem> {
-        let builder = app.forebay.idempotency().lease(self.lease()).keep(self.keep());
+        let builder = app.forebay.idempotency().lease(self.lease()?).keep(self.keep()?);
         let built = builder.on_indeterminate(self.on_indeterminate.into()).build();
-        built.map_err(|error| refused("lease_ms` or `keep_ms", &error))
+        built.map_err(|error| refused(&error))
     }
 }
 
@@ -97,7 +102,7 @@ pub(crate) async fn begin(
     Query::read(&uri, &[])?;
     extract::without_token(&headers)?;
     let asked: Asked = extract::json(body).await?;
-    let fingerprint = required(asked.fingerprint.as_deref().filter(|text| !text.is_empty()), "fingerprint")?;
+    let fingerprint = required_text(asked.fingerprint.as_deref(), "fingerprint")?;
     let idempotency = asked.idempotency(&app)?;
     let begun = match asked.owner {
         Some(GivenToken(owner)) => idempotency.begin_as(&key, fingerprint, owner).await?,
@@ -106,7 +111,7 @@ pub(crate) async fn begin(
     match begun {
         Begun::Run(execution) => {
             let owner = execution.into_token().to_string();
-            let granted = Granted { owner, lease_ms: millis(asked.lease()) };
+            let granted = Granted { owner, lease_ms: millis(asked.lease()?) };
             Ok((StatusCode::CREATED, answer::json(&granted)).into_response())
         }
         Begun::Done(record) => record::replay(&record),
@@ -150,6 +155,11 @@ pub(crate) async fn complete(
             Kind::TooLarge,
             format!("at most {} bytes are kept; of this it is kept that it was done", record::LARGEST),
         )),
+        Completed::Conflict => {
+            let detail = "it was completed under this token before, with another record; that one stays, and a POST \
+                          answers it";
+            Err(Problem::new(Kind::OtherRecord, detail))
+        }
         Completed::Lost => Err(not_the_holder("nothing is kept")),
     }
 }
@@ -175,8 +185,9 @@ pub(crate) async fn renew(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let asked: AskedAgain = extract::json(body).await?;
-    let renewed = resumed(&app)?.renew(&key, owner, life(asked.lease_ms, LEASE)).await;
-    match renewed.map_err(|error| refused("lease_ms", &error))? {
+    let lease = |lease_ms| life(lease_ms, "lease_ms", [SHORTEST, LONGEST], "");
+    let lease = asked.lease_ms.map_or(Ok(LEASE), lease)?;
+    match resumed(&app)?.renew(&key, owner, lease).await.map_err(|error| refused(&error))? {
         Some(lease) => Ok(answer::json(&json!({ "lease_ms": millis(lease) }))),
         None => Err(not_the_holder("nothing is changed")),
     }

@@ -25,6 +25,9 @@ use crate::{
 /// For how long a lock keeps others out whose holder does not say.
 const LIFE: Duration = Duration::from_secs(30);
 
+/// The lives that a lock can have, as the library bounds them.
+const BOUNDS: [Duration; 2] = [Duration::from_millis(100), Duration::from_hours(24)];
+
 /// The body of `POST /v1/locks/{name}`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,26 +55,26 @@ struct Taken {
 
 impl Asked {
     fn lock(&self, app: &App, name: &str) -> Result<Lock, Problem> {
-        let lock = app.forebay.lock(name).time_to_live(self.life()).wait(self.wait(app)?);
+        let lock = app.forebay.lock(name).time_to_live(self.life()?).wait(self.wait(app)?);
         Ok(match self.token {
             Some(GivenToken(token)) => lock.token(token),
             None => lock,
         })
     }
 
-    fn life(&self) -> Duration {
-        life(self.ttl_ms, LIFE)
+    fn life(&self) -> Result<Duration, Problem> {
+        time_to_live(self.ttl_ms)
     }
 
     /// How long the client waits: less than the request may take, so that it hears how that ends.
     fn wait(&self, app: &App) -> Result<Duration, Problem> {
-        let (wait, most) = (life(self.wait_ms, Duration::ZERO), app.lock_wait);
-        if wait > most {
-            let bounds = format!("at most {}, which `server.request_deadline` leaves", most.as_millis());
-            return Err(Problem::new(Kind::InvalidBody, format!("in the body, `wait_ms` must be {bounds}")));
-        }
-        Ok(wait)
+        let bounds = [Duration::ZERO, app.lock_wait];
+        life(self.wait_ms.unwrap_or(0), "wait_ms", bounds, ", which `server.request_deadline` leaves")
     }
+}
+
+fn time_to_live(ttl_ms: Option<u64>) -> Result<Duration, Problem> {
+    ttl_ms.map_or(Ok(LIFE), |ttl_ms| life(ttl_ms, "ttl_ms", BOUNDS, ""))
 }
 
 /// Takes the lock, and waits for it if the client wants to.
@@ -88,13 +91,13 @@ pub(crate) async fn take(
     let lock = asked.lock(&app, &name)?;
     let taken = tokio::select! {
         biased;
-        taken = lock.acquire() => taken,
+        taken = lock.acquire() => taken.map_err(untaken),
         // One more question, since the last one may have been on its way when the waiting ended.
-        () = app.draining.cancelled() => lock.clone().wait(Duration::ZERO).acquire().await,
+        () = app.draining.cancelled() => lock.clone().wait(Duration::ZERO).acquire().await.map_err(cut_short),
     };
     // If the client goes away before this, the lock is freed; after it, it lasts for its life.
-    let guard = taken.map_err(untaken)?;
-    let (fence, ttl_ms) = (guard.fence(), millis(asked.life()));
+    let guard = taken?;
+    let (fence, ttl_ms) = (guard.fence(), millis(asked.life()?));
     let taken = Taken { token: guard.into_token().to_string(), fence, ttl_ms };
     Ok((StatusCode::CREATED, answer::json(&taken)).into_response())
 }
@@ -104,8 +107,20 @@ fn untaken(error: LockError) -> Problem {
         LockError::Busy { retry_after } => {
             occupied(Kind::Locked, "somebody else holds it, and may renew it", retry_after)
         }
-        LockError::Unavailable(error) | LockError::Invalid(error) => refused("ttl_ms", &error),
+        LockError::Unavailable(error) | LockError::Invalid(error) => refused(&error),
         lost => Problem::new(Kind::Internal, lost.to_string()),
+    }
+}
+
+/// What somebody is told who would have waited for longer.
+fn cut_short(error: LockError) -> Problem {
+    match error {
+        LockError::Busy { .. } => {
+            let detail =
+                "somebody else holds the lock, and this server waits for nothing any more; ask again";
+            Problem::new(Kind::ShuttingDown, detail)
+        }
+        error => untaken(error),
     }
 }
 
@@ -119,9 +134,9 @@ pub(crate) async fn renew(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let asked: AskedAgain = extract::json(body).await?;
-    let life = life(asked.ttl_ms, LIFE);
+    let life = time_to_live(asked.ttl_ms)?;
     let renewed = app.forebay.lock(&name).time_to_live(life).renew(token).await;
-    match renewed.map_err(|error| refused("ttl_ms", &error))? {
+    match renewed.map_err(|error| refused(&error))? {
         true => Ok(answer::json(&json!({ "ttl_ms": millis(life) }))),
         false => Err(not_the_holder("nothing is changed")),
     }

@@ -74,6 +74,39 @@ async fn a_retry_under_ones_own_token_has_the_claim_still() {
 }
 
 #[tokio::test]
+async fn a_retry_under_ones_own_token_is_told_what_is_left_and_prolongs_nothing() {
+    for stage in Stage::each().await {
+        assert_eq!(
+            claim(&stage.here, json!({ "ttl_ms": 5_000, "token": OWN })).await.json()["ttl_ms"],
+            5_000
+        );
+        let again = claim(&stage.there, json!({ "ttl_ms": 86_400_000, "token": OWN })).await;
+        let left = again.json()["ttl_ms"].as_u64().unwrap();
+        assert!((1..=5_000).contains(&left), "{left}");
+        let refused = claim(&stage.here, json!({ "ttl_ms": 1 })).await.json()["retry_after_ms"].as_u64();
+        assert!(refused.unwrap() <= left, "{refused:?} of {left}");
+    }
+}
+
+#[tokio::test]
+async fn what_stays_for_ever_under_a_key_is_named() {
+    let stage = Stage::redis("").await;
+    let redis = stage.redis.as_ref().unwrap();
+    for (path, key) in [(CLAIM, "claim:forebay:{sign-up:a@example.org}"), ("/v1/locks/a", "lock:forebay:{a}")]
+    {
+        redis.call(&["SET", key, "theirs"]);
+        for body in [r#"{"ttl_ms":1000}"#.to_owned(), format!(r#"{{"ttl_ms":1000,"token":"{OWN}"}}"#)] {
+            let refused = Answered::to(stage.here.post(path, body)).await;
+            assert_eq!(refused.problem(), (500, "foreign-key".into()));
+            assert!(refused.body.contains(key), "{refused:?}");
+            assert_eq!(refused.header("retry-after"), None);
+        }
+        assert_eq!(stage.here.log().matches(key).count(), 1, "{}", stage.here.log());
+        redis.call(&["DEL", key]);
+    }
+}
+
+#[tokio::test]
 async fn a_claim_ends_with_its_life() {
     for stage in Stage::each().await {
         assert_eq!(claim(&stage.here, json!({ "ttl_ms": 100 })).await.status, 201);

@@ -153,12 +153,34 @@ async fn a_retry_under_ones_own_token_may_run_still() {
 }
 
 #[tokio::test]
+async fn what_is_completed_again_with_another_record_is_told_so() {
+    for stage in Stage::each().await {
+        let owner = begun(&stage.here, json!({})).await;
+        for server in [&stage.here, &stage.there] {
+            assert_eq!(under(server, "PUT", &owner, "done").await.status, 204);
+            for other in ["undone", ""] {
+                let refused = under(server, "PUT", &owner, other).await;
+                assert_eq!(refused.problem(), (409, "other-record".into()));
+            }
+            let too_large = under(server, "PUT", &owner, vec![b'a'; 1024 * 1024 + 1]).await;
+            assert_eq!(too_large.problem(), (409, "other-record".into()));
+            assert_eq!(begin(server, json!({})).await.body, "done");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_record_too_large_to_keep_is_not_run_again() {
     for stage in Stage::each().await {
         let owner = begun(&stage.here, json!({})).await;
         let largest = vec![b'a'; 1024 * 1024 + 1];
 
-        assert_eq!(under(&stage.here, "PUT", &owner, largest).await.problem(), (413, "too-large".into()));
+        for _ in 0..2 {
+            let refused = under(&stage.here, "PUT", &owner, largest.clone()).await;
+            assert_eq!(refused.problem(), (413, "too-large".into()));
+            let smaller = under(&stage.there, "PUT", &owner, "smaller").await;
+            assert_eq!(smaller.problem(), (409, "other-record".into()));
+        }
 
         assert_eq!(begin(&stage.there, json!({})).await.problem(), (409, "record-omitted".into()));
     }

@@ -26,6 +26,17 @@ pub(crate) struct Under {
     pub(crate) known: Known,
 }
 
+/// How it stands with a name that somebody claims.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Bid {
+    /// It is the caller's, for so long.
+    Claimed(Duration),
+    /// It is somebody else's, for so long.
+    Taken(Duration),
+    /// Something stands under this key that does not end.
+    Foreign(String),
+}
+
 /// What a request is recognised by: 128 bits of BLAKE3 over its fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Print(u128);
@@ -71,16 +82,16 @@ pub(crate) enum Found {
 
 /// What the caller that runs does next.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step<'a> {
+pub(crate) enum Step {
     /// For so long; `keep` is the life of the record where the store does not know it.
     Renew {
         lease: Duration,
         keep: Duration,
     },
-    Complete(Complete<'a>),
     GiveUp,
 }
 
+/// How what runs is ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Complete<'a> {
     pub(crate) record: &'a Record,
@@ -90,10 +101,21 @@ pub(crate) struct Complete<'a> {
     pub(crate) print: Option<Print>,
 }
 
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It is kept, now or since before.
+    Stored,
+    /// The caller has brought another one before, which stays.
+    Another,
+    /// Somebody else has run, or nobody knows.
+    Lost,
+}
+
 /// Claims and executions of one application. A name is in its encoded form.
 pub(crate) trait Backend: fmt::Debug + Send + Sync {
-    /// Claims a name, or says for how long it is taken.
-    fn claim<'a>(&'a self, name: &'a str, under: Under, life: Duration) -> Answer<'a, Option<Duration>>;
+    /// Claims a name, or says how it stands.
+    fn claim<'a>(&'a self, name: &'a str, under: Under, life: Duration) -> Answer<'a, Bid>;
 
     /// Frees a name, and says whether it was claimed under this token.
     fn unclaim<'a>(&'a self, name: &'a str, token: Token) -> Answer<'a, bool>;
@@ -102,5 +124,8 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     fn begin<'a>(&'a self, name: &'a str, begin: Begin) -> Answer<'a, Found>;
 
     /// Does the step of the caller that runs, and says which life its lease then has; nothing if it does not run.
-    fn step<'a>(&'a self, name: &'a str, token: Token, step: Step<'a>) -> Answer<'a, Option<Duration>>;
+    fn step<'a>(&'a self, name: &'a str, token: Token, step: Step) -> Answer<'a, Option<Duration>>;
+
+    /// Keeps what the caller that ran has brought.
+    fn complete<'a>(&'a self, name: &'a str, token: Token, complete: Complete<'a>) -> Answer<'a, Kept>;
 }

@@ -31,6 +31,8 @@ pub enum Completed {
     Stored,
     /// It is kept that it was done; the record is too large.
     WithoutRecord,
+    /// The record is not kept: it was completed before, with another one, which stays.
+    Conflict,
     /// The record is not kept: somebody else has run it since, or its time is over.
     Lost,
 }

@@ -17,8 +17,13 @@ pub(super) const MOST: Duration = Duration::from_hours(24 * 3650);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "whoever has not claimed the name must not go on"]
 pub enum Claim {
-    /// The name is the caller's; the token frees it before its time.
-    Claimed(Token),
+    /// The name is the caller's.
+    Claimed {
+        /// What frees it before its time.
+        token: Token,
+        /// For how long: less than was asked for where it was claimed under this token before.
+        left: Duration,
+    },
     /// Somebody else was first.
     Taken {
         /// Until the claim ends, if it is not given up earlier. At least 1 ms.
@@ -30,7 +35,7 @@ impl Claim {
     /// Whether the caller may go on.
     #[must_use]
     pub const fn is_claimed(&self) -> bool {
-        matches!(self, Self::Claimed(_))
+        matches!(self, Self::Claimed { .. })
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::oneshot;
 
 use super::{
-    backend::{Complete, Print, Step},
+    backend::{Complete, Kept, Print},
     begun::Completed,
     heartbeat::Heartbeat,
     inner::Inner,
@@ -90,11 +90,12 @@ impl Completion {
     async fn attempt(&self) -> Result<Completed, Unusable> {
         let (life, print) = self.life();
         let complete = Complete { record: &self.record, life, print };
-        let kept = self.inner.step(&self.name, self.token, Step::Complete(complete)).await?;
-        Ok(match kept {
-            None => Completed::Lost,
-            Some(_) if self.record.is_omitted() => Completed::WithoutRecord,
-            Some(_) => Completed::Stored,
+        let backend = &self.inner.home.backend;
+        Ok(match backend.complete(&self.name, self.token, complete).await? {
+            Kept::Lost => Completed::Lost,
+            Kept::Another => Completed::Conflict,
+            Kept::Stored if self.record.is_omitted() => Completed::WithoutRecord,
+            Kept::Stored => Completed::Stored,
         })
     }
 
@@ -109,6 +110,7 @@ impl Completion {
         self.record(match completed {
             Completed::Stored => CompleteOutcome::Stored,
             Completed::WithoutRecord => CompleteOutcome::WithoutRecord,
+            Completed::Conflict => CompleteOutcome::Conflict,
             Completed::Lost => CompleteOutcome::Lost,
         });
         self.inner.wake(&self.name);

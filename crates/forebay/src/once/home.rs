@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    backend::{Backend, Known, Under},
+    backend::{Backend, Bid, Known, Under},
     builder::Builder,
     claim::{self, Claim},
     memory::MemoryBackend,
@@ -65,11 +65,11 @@ impl Home {
             Some(token) => Under { token, known: Known::ToCaller },
             None => Under { token: Token::roll(&self.context.dice), known: Known::ToNobody },
         };
-        let taken = self.backend.claim(&encode(name), under, ttl).await.map_err(unavailable)?;
-        Ok(match taken {
-            None => Claim::Claimed(under.token),
-            Some(left) => Claim::Taken { retry_after: left.max(Duration::from_millis(1)) },
-        })
+        match self.backend.claim(&encode(name), under, ttl).await.map_err(unavailable)? {
+            Bid::Claimed(left) => Ok(Claim::Claimed { token: under.token, left }),
+            Bid::Taken(left) => Ok(Claim::Taken { retry_after: left.max(Duration::from_millis(1)) }),
+            Bid::Foreign(key) => Err(Error::foreign(&key)),
+        }
     }
 
     /// Frees a name.

@@ -55,7 +55,7 @@ impl Inner {
         &'a self,
         name: &'a str,
         token: Token,
-        step: Step<'a>,
+        step: Step,
     ) -> Answer<'a, Option<Duration>> {
         self.home.backend.step(name, token, step)
     }

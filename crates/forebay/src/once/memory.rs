@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::FutureExt;
 
 use super::{
-    backend::{Answer, Backend, Begin, Complete, Found, Print, Step, Under},
+    backend::{Answer, Backend, Begin, Bid, Complete, Found, Kept, Print, Step, Under},
     record::Record,
 };
 use crate::{
@@ -50,11 +50,11 @@ impl MemoryBackend {
         self.executions.sweep();
     }
 
-    fn claim(&self, name: &str, under: Under, life: Duration) -> Option<Duration> {
+    fn claim(&self, name: &str, under: Under, life: Duration) -> Bid {
         self.claims.step(name, |held| match held {
-            None => (Next::Set(under.token, life), None),
-            Some((owner, _)) if *owner == under.token => (Next::Keep, None),
-            Some((_, left)) => (Next::Keep, Some(left)),
+            None => (Next::Set(under.token, life), Bid::Claimed(life)),
+            Some((owner, left)) if *owner == under.token => (Next::Keep, Bid::Claimed(left)),
+            Some((_, left)) => (Next::Keep, Bid::Taken(left)),
         })
     }
 
@@ -76,18 +76,25 @@ impl MemoryBackend {
         })
     }
 
-    fn step(&self, name: &str, token: Token, step: Step<'_>) -> Option<Duration> {
-        self.executions.step(name, |held| match (held, step) {
-            (Some((state, left)), step) if state.owner == token => match step {
+    fn step(&self, name: &str, token: Token, step: Step) -> Option<Duration> {
+        self.executions.step(name, |held| match held {
+            Some((state, left)) if state.owner == token => match step {
                 Step::Renew { lease, .. } => (Next::Keep, state.renew(lease, self.clock.now(), left)),
-                Step::Complete(Complete { record, .. }) => (Next::Keep, state.complete(record)),
                 Step::GiveUp => state.give_up(),
             },
-            (None, Step::Complete(Complete { record, life, print: Some(print) })) => {
-                let state = State { print, owner: token, stage: Stage::Done(record.clone()) };
-                (Next::Set(state, life), Some(Duration::ZERO))
-            }
             _ => (Next::Keep, None),
+        })
+    }
+
+    fn complete(&self, name: &str, token: Token, complete: Complete<'_>) -> Kept {
+        let Complete { record, life, print } = complete;
+        self.executions.step(name, |held| match (held, print) {
+            (Some((state, _)), _) if state.owner == token => (Next::Keep, state.complete(record)),
+            (None, Some(print)) => {
+                let state = State { print, owner: token, stage: Stage::Done(record.clone()) };
+                (Next::Set(state, life), Kept::Stored)
+            }
+            _ => (Next::Keep, Kept::Lost),
         })
     }
 }
@@ -124,11 +131,14 @@ impl State {
         Some(life.min(left))
     }
 
-    fn complete(&mut self, record: &Record) -> Option<Duration> {
-        if matches!(self.stage, Stage::Running { .. }) {
-            self.stage = Stage::Done(record.clone());
+    fn complete(&mut self, record: &Record) -> Kept {
+        match &self.stage {
+            Stage::Done(kept) if kept == record => return Kept::Stored,
+            Stage::Done(_) => return Kept::Another,
+            Stage::Running { .. } => {}
         }
-        Some(Duration::ZERO)
+        self.stage = Stage::Done(record.clone());
+        Kept::Stored
     }
 
     fn give_up(&mut self) -> (Next<Self>, Option<Duration>) {
@@ -144,7 +154,7 @@ impl State {
 }
 
 impl Backend for MemoryBackend {
-    fn claim<'a>(&'a self, name: &'a str, under: Under, life: Duration) -> Answer<'a, Option<Duration>> {
+    fn claim<'a>(&'a self, name: &'a str, under: Under, life: Duration) -> Answer<'a, Bid> {
         async move { Ok(self.claim(name, under, life)) }.boxed()
     }
 
@@ -156,7 +166,11 @@ impl Backend for MemoryBackend {
         async move { Ok(self.begin(name, begin)) }.boxed()
     }
 
-    fn step<'a>(&'a self, name: &'a str, token: Token, step: Step<'a>) -> Answer<'a, Option<Duration>> {
+    fn step<'a>(&'a self, name: &'a str, token: Token, step: Step) -> Answer<'a, Option<Duration>> {
         async move { Ok(self.step(name, token, step)) }.boxed()
+    }
+
+    fn complete<'a>(&'a self, name: &'a str, token: Token, complete: Complete<'a>) -> Answer<'a, Kept> {
+        async move { Ok(self.complete(name, token, complete)) }.boxed()
     }
 }

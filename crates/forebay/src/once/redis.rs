@@ -8,7 +8,7 @@ use futures::FutureExt;
 
 use self::scripts::{BEGIN, COMPLETE, GIVE_UP, RENEW, UNCLAIM};
 use super::{
-    backend::{Answer, Backend, Begin, Complete, Found, Known, Step, Under},
+    backend::{Answer, Backend, Begin, Bid, Complete, Found, Kept, Known, Step, Under},
     record::Record,
 };
 use crate::{
@@ -20,6 +20,9 @@ use crate::{
 
 /// What is larger takes a connection of its own.
 const LARGE: usize = 64 << 10;
+
+/// What `PTTL` says of a key that stays for ever.
+const NO_END: i64 = -1;
 
 /// Claims and executions in Redis.
 #[derive(Debug)]
@@ -33,7 +36,7 @@ impl RedisBackend {
         Self { keys, remote }
     }
 
-    async fn claim(&self, name: &str, under: Under, life: Duration) -> Result<Option<Duration>, Unusable> {
+    async fn claim(&self, name: &str, under: Under, life: Duration) -> Result<Bid, Unusable> {
         let (key, token, redis) = (self.keys.claim(name), under.token.to_string(), &self.remote.redis);
         let mut watch = Watch::unless_answered(|| self.takeback(&UNCLAIM, &key, &token));
         leave_to_caller(under, &mut watch);
@@ -43,15 +46,18 @@ impl RedisBackend {
         watch.answers(&reply);
         let mut parts = reply?.into_list().into_iter();
         let (set, left, owner) = (parts.next(), parts.next(), parts.next());
-        let is_ours = owner.is_some_and(|owner| owner.text() == Some(&token));
-        if is_ours || matches!(set, Some(Reply::Bytes(_))) {
-            return Ok(None);
+        let left = left.and_then(|left| left.number());
+        if matches!(set, Some(Reply::Bytes(_))) {
+            return Ok(Bid::Claimed(life));
         }
-        Ok(Some(match left.and_then(|left| left.number()) {
-            // It ended between the two questions.
-            Some(0 | -2) | None => Duration::from_millis(1),
-            Some(left) => u64::try_from(left).map_or(life, Duration::from_millis),
-        }))
+        if left == Some(NO_END) {
+            redis.report_foreign(&key);
+            return Ok(Bid::Foreign(key.clone()));
+        }
+        // Without one, it ended between the questions.
+        let left = Duration::from_millis(left.and_then(|left| u64::try_from(left).ok()).unwrap_or(0).max(1));
+        let is_ours = owner.is_some_and(|owner| owner.text() == Some(&token));
+        Ok(if is_ours { Bid::Claimed(left) } else { Bid::Taken(left) })
     }
 
     async fn begin(&self, name: &str, begin: Begin) -> Result<Found, Unusable> {
@@ -76,14 +82,13 @@ impl RedisBackend {
         self.run(&BEGIN, key, &[token, &print, &lease, &keep, again, &most].map(str::as_bytes), road).await
     }
 
-    async fn step(&self, name: &str, token: Token, step: Step<'_>) -> Result<Option<Duration>, Unusable> {
+    async fn step(&self, name: &str, token: Token, step: Step) -> Result<Option<Duration>, Unusable> {
         let (key, token) = (self.keys.idempotency(name), token.to_string());
         let answer = match step {
             Step::Renew { lease, keep } => {
                 let (lease, keep) = (millis(lease).to_string(), millis(keep).to_string());
                 self.run(&RENEW, &key, &[&token, &lease, &keep].map(String::as_bytes), Road::Usual).await
             }
-            Step::Complete(complete) => self.complete(&key, &token, complete).await,
             Step::GiveUp => {
                 let mut watch = Watch::unless_answered(|| self.takeback(&GIVE_UP, &key, &token));
                 let answer = self.run(&GIVE_UP, &key, &[token.as_bytes()], Road::Usual).await;
@@ -97,14 +102,19 @@ impl RedisBackend {
         Ok((life > 0).then(|| Duration::from_millis(life)))
     }
 
-    async fn complete(&self, key: &str, token: &str, complete: Complete<'_>) -> Result<Reply, Unusable> {
+    async fn complete(&self, name: &str, token: Token, complete: Complete<'_>) -> Result<Kept, Unusable> {
+        let (key, token) = (self.keys.idempotency(name), token.to_string());
         let Complete { record, life, print } = complete;
         let (life, print) =
             (millis(life).to_string(), print.map_or_else(String::new, |print| print.to_string()));
         let stage: &[u8] = if record.is_omitted() { b"o" } else { b"d" };
         let road = if record.bytes().len() > LARGE { Road::Large } else { Road::Usual };
         let arguments = [token.as_bytes(), stage, record.bytes(), life.as_bytes(), print.as_bytes()];
-        self.run(&COMPLETE, key, &arguments, road).await
+        Ok(match self.run(&COMPLETE, &key, &arguments, road).await?.number() {
+            Some(1) => Kept::Stored,
+            Some(2) => Kept::Another,
+            _ => Kept::Lost,
+        })
     }
 
     fn takeback(&self, script: &'static Script, key: &str, token: &str) -> Takeback {
@@ -160,7 +170,7 @@ fn millis(span: Duration) -> u64 {
 }
 
 impl Backend for RedisBackend {
-    fn claim<'a>(&'a self, name: &'a str, under: Under, life: Duration) -> Answer<'a, Option<Duration>> {
+    fn claim<'a>(&'a self, name: &'a str, under: Under, life: Duration) -> Answer<'a, Bid> {
         self.claim(name, under, life).boxed()
     }
 
@@ -177,7 +187,11 @@ impl Backend for RedisBackend {
         self.begin(name, begin).boxed()
     }
 
-    fn step<'a>(&'a self, name: &'a str, token: Token, step: Step<'a>) -> Answer<'a, Option<Duration>> {
+    fn step<'a>(&'a self, name: &'a str, token: Token, step: Step) -> Answer<'a, Option<Duration>> {
         self.step(name, token, step).boxed()
+    }
+
+    fn complete<'a>(&'a self, name: &'a str, token: Token, complete: Complete<'a>) -> Answer<'a, Kept> {
+        self.complete(name, token, complete).boxed()
     }
 }

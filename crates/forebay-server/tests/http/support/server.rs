@@ -121,6 +121,11 @@ impl Server {
         panic!("the server does not read its settings again");
     }
 
+    /// What the server has said in its log.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.log.path()).unwrap()
+    }
+
     /// The exit code, once the process has ended by itself within ten seconds.
     pub(crate) fn ended(&mut self) -> Option<i32> {
         for _ in 0..200 {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forebay::{
-    Token,
+    ErrorKind, Token,
     once::{Begun, Claim, Completed, Execution, Idempotency, OnIndeterminate, Record},
 };
 
@@ -54,7 +54,7 @@ impl<S: Clocks> ClockedRig<S> {
 pub(crate) async fn a_claim_is_its_token_and_ends(rig: ClockedRig<impl Clocks>) {
     let scripts = rig.scripts();
     let claim = rig.forebay().claim("{code}", MINUTE).await.unwrap();
-    let Claim::Claimed(token) = claim else { panic!("{claim:?}") };
+    let Claim::Claimed { token, .. } = claim else { panic!("{claim:?}") };
     let key = format!("claim:{}:{{%7Bcode%7D}}", rig.0.app);
     assert_eq!(rig.call(&["GET", &key]), token.to_string());
     assert!((59_998..=60_000).contains(&rig.life(&key)), "{}", rig.life(&key));
@@ -63,6 +63,27 @@ pub(crate) async fn a_claim_is_its_token_and_ends(rig: ClockedRig<impl Clocks>) 
     assert_eq!((rig.scripts(), rig.keys()), (scripts, 1));
     assert!(rig.forebay().unclaim("{code}", token).await.unwrap());
     assert_eq!(rig.keys(), 0);
+}
+
+// R18: nobody could say when to come back, and whoever came back was refused for ever.
+pub(crate) async fn what_stays_for_ever_under_a_claims_key_is_told_by_its_name(rig: ClockedRig<impl Clocks>) {
+    let (key, token) = (format!("claim:{}:{{code}}", rig.0.app), Token::random());
+    let left = token.to_string();
+    let commands: [Command<'_>; 3] = [&["SET", &key, "1"], &["RPUSH", &key, "a"], &["SET", &key, &left]];
+    for command in commands {
+        rig.call(command);
+        for claim in
+            [rig.forebay().claim("code", MINUTE).await, rig.forebay().claim_as("code", MINUTE, token).await]
+        {
+            let refused = claim.unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Foreign);
+            assert!(refused.to_string().contains(&key), "{refused}");
+        }
+        assert_eq!(rig.call(&["DEL", &key]), "1", "{command:?} is gone");
+    }
+    rig.call(&["SET", &key, "1", "PX", "60000"]);
+    let Claim::Taken { retry_after } = rig.forebay().claim("code", MINUTE).await.unwrap() else { panic!() };
+    assert!(retry_after <= MINUTE && retry_after > MINUTE - SECOND, "{retry_after:?}");
 }
 
 // I9: a fence that all executions of a service share is another key, and a hot one.

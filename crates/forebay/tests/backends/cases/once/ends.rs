@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forebay::{
     ErrorKind, Token,
-    once::{Completed, Execution, Idempotency},
+    once::{Begun, Completed, Execution, Idempotency, Record},
 };
 
 use super::{LEASE, again, ask, begin, complete, pass, payments, record, told};
@@ -39,12 +39,30 @@ pub(crate) async fn a_completion_after_its_lease_counts_if_nobody_has_run(rig: i
     }
 }
 
-pub(crate) async fn a_second_completion_changes_nothing(rig: impl Rig) {
+pub(crate) async fn a_second_completion_changes_nothing_and_is_told_whether_it_is_the_same(rig: impl Rig) {
     let payments = payments(&rig);
     let token = begin(&payments, "order").await.into_token();
-    for text in ["paid", "paid again"] {
-        assert_eq!(payments.complete("order", token, record(text)).await.unwrap(), Completed::Stored);
+    let same = [("paid", Completed::Stored), ("paid again", Completed::Conflict), ("", Completed::Conflict)];
+    for (text, expected) in same.into_iter().cycle().take(6) {
+        assert_eq!(payments.complete("order", token, record(text)).await.unwrap(), expected);
         assert_eq!(told(&ask(&payments, "order").await), "paid");
+    }
+    let omitted = payments.complete("order", token, Record::omitted()).await.unwrap();
+    assert_eq!(omitted, Completed::Conflict);
+}
+
+// Who was told that the record is too large must not be told later that a smaller one is kept.
+pub(crate) async fn what_was_done_without_a_record_gets_none_later(rig: impl Rig) {
+    let payments = payments(&rig);
+    let token = begin(&payments, "order").await.into_token();
+    for (record, expected) in [
+        (Record::omitted(), Completed::WithoutRecord),
+        (record("paid"), Completed::Conflict),
+        (record(""), Completed::Conflict),
+        (Record::omitted(), Completed::WithoutRecord),
+    ] {
+        assert_eq!(payments.complete("order", token, record).await.unwrap(), expected);
+        assert!(matches!(ask(&payments, "order").await, Begun::Done(record) if record.is_omitted()));
     }
 }
 
@@ -53,7 +71,7 @@ pub(crate) async fn a_completion_by_token_is_as_good_as_by_its_execution(rig: im
     let execution = begin(&payments, "order").await;
     let token = execution.token();
     assert_eq!(payments.complete("order", token, record("paid")).await.unwrap(), Completed::Stored);
-    assert_eq!(complete(execution, "other").await, Completed::Stored);
+    assert_eq!(complete(execution, "other").await, Completed::Conflict);
     assert_eq!(told(&ask(&payments, "order").await), "paid");
 }
 

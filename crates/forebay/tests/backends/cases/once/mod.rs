@@ -110,7 +110,8 @@ macro_rules! stamp_once {
                 ends: {
                     whoever_ran_first_cannot_overwrite_what_the_second_brings,
                     a_completion_after_its_lease_counts_if_nobody_has_run,
-                    a_second_completion_changes_nothing,
+                    a_second_completion_changes_nothing_and_is_told_whether_it_is_the_same,
+                    what_was_done_without_a_record_gets_none_later,
                     a_completion_by_token_is_as_good_as_by_its_execution,
                     what_is_done_is_not_given_up_any_more,
                     what_is_given_up_was_never_begun,
