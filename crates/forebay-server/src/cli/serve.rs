@@ -19,6 +19,9 @@ use crate::{
     router::router,
 };
 
+/// What the library takes beyond its budget, in which it says what it could not do.
+const CLOSING: Duration = Duration::from_millis(300);
+
 /// Runs the server until it is told to stop.
 pub(super) fn run(flags: Flags) -> Result<(), Failure> {
     let config = Config::load(flags.clone())?;
@@ -56,7 +59,7 @@ async fn shut_down(requests: impl Future<Output = ()>, app: &Shared, budget: Dur
     if timeout(budget - for_library, requests).await.is_err() {
         tracing::warn!("requests are cut off, as the shutdown budget ends");
     }
-    if timeout(for_library, app.forebay.shutdown(for_library)).await.is_err() {
+    if timeout(for_library, app.forebay.shutdown(for_library.saturating_sub(CLOSING))).await.is_err() {
         tracing::warn!("the store is left as it is, as the shutdown budget ends");
     }
 }

@@ -52,7 +52,8 @@ fn a_caller_that_waits_for_a_lock_is_told_so_and_the_lock_stays_with_its_holder(
     server.signal(SIGTERM);
 
     let answer = RawAnswer::read(&mut waiting);
-    assert_eq!((answer.status, answer.problem().as_str()), (409, "locked"));
+    assert_eq!((answer.status, answer.problem().as_str()), (503, "shutting-down"));
+    assert_eq!(answer.header("retry-after"), Some("1"));
     assert_eq!(server.ended(), Some(0));
     let token = format!("forebay-token: {}", taken.json()["token"].as_str().unwrap());
     let next = over_redis();
@@ -73,6 +74,24 @@ fn what_was_recorded_is_counted_before_the_end() {
     assert_eq!(server.ended(), Some(0));
     let counted = exchange(&over_redis().address, "GET /v1/unique/site", &[], "");
     assert_eq!((counted.status, &counted.json()["count"]), (200, &json!(2)), "{counted:?}");
+}
+
+// Two lines named two reasons, of which one was wrong.
+#[test]
+fn those_who_cannot_be_counted_before_the_end_are_told_of_once() {
+    let redis = Redis::start();
+    let settings = "[redis]\nbudget = \"1s\"\n[server]\nshutdown_budget = \"4s\"";
+    let mut server = Server::given(&[], &[("FOREBAY_REDIS_URL", &redis.url())], settings);
+    redis.kill();
+    let seen = exchange(&server.address, "POST /v1/unique/site", &[], r#"{"ids":["a","b"]}"#);
+    assert_eq!(seen.status, 204, "{seen:?}");
+
+    server.signal(SIGTERM);
+
+    assert_eq!(server.ended(), Some(0));
+    let log = server.log();
+    let told: Vec<_> = log.lines().filter(|line| line.contains("counted")).collect();
+    assert!(told.len() == 1 && told[0].contains("visitors=2"), "{log}");
 }
 
 #[test]

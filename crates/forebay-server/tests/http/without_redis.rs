@@ -48,6 +48,7 @@ async fn every_call_that_needs_redis_is_refused_while_it_is_gone() {
     for call in calls {
         let answer = Answered::to(call.timeout(Duration::from_secs(10))).await;
         assert_eq!(answer.problem(), (503, "redis-unavailable".into()), "{answer:?}");
+        assert_eq!(answer.header("retry-after"), Some("1"), "{answer:?}");
     }
 }
 
@@ -55,13 +56,15 @@ async fn every_call_that_needs_redis_is_refused_while_it_is_gone() {
 async fn visitors_wait_for_redis_as_long_as_there_is_room() {
     let stage = Stage::redis("").await;
     stage.redis.as_ref().unwrap().kill();
-    let mut statuses = Vec::new();
+    let (mut statuses, mut said) = (Vec::new(), String::new());
     for batch in 0..4 {
         let ids: Vec<_> = (batch * 10_000..(batch + 1) * 10_000).map(|id| id.to_string()).collect();
         let answer = Answered::to(stage.here.post(COUNTER, json!({ "ids": ids }).to_string())).await;
         statuses.push(answer.status);
+        said = answer.body;
     }
     assert_eq!(statuses, [204, 204, 503, 503]);
+    assert!(said.contains("20000 ids wait") && said.contains("none of these is counted"), "{said}");
 
     stage.redis.as_ref().unwrap().restart();
 
