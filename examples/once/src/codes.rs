@@ -16,6 +16,9 @@ use crate::{outside::Post, problem::Problem};
 
 const COOLDOWN: Duration = Duration::from_secs(60);
 
+/// The longest address that mail can be sent to, in bytes (RFC 5321, 4.5.3.1.3, without the angle brackets).
+const LONGEST: usize = 254;
+
 #[derive(Clone)]
 struct Codes {
     forebay: Forebay,
@@ -39,10 +42,20 @@ struct Sent {
 
 async fn send(State(codes): State<Codes>, body: Bytes) -> Result<(StatusCode, Json<Sent>), Problem> {
     let Json(To { email }) = Json::from_bytes(&body).map_err(|why: JsonRejection| Problem::no_email(&why))?;
-    // One address however it is written, or each spelling would have a cooldown of its own.
-    let email = email.trim().to_lowercase();
+    let email = address(&email).ok_or_else(Problem::no_address)?;
     codes.send(&email).await?;
     Ok((StatusCode::ACCEPTED, Json(Sent { sent_to: email, again_in: COOLDOWN.as_secs() })))
+}
+
+/// One address however it is written, or each spelling would have a cooldown of its own. Whether there is a box behind it
+/// only a mail can tell.
+fn address(text: &str) -> Option<String> {
+    let email = text.trim().to_lowercase();
+    let (name, domain) = email.rsplit_once('@')?;
+    let is_sane =
+        |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control());
+    let fits = email.len() <= LONGEST && is_sane(name) && is_sane(domain) && !name.contains('@');
+    fits.then_some(email)
 }
 
 impl Codes {

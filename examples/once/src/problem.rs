@@ -40,6 +40,11 @@ impl Problem {
         Self::malformed(why, r#"{"email": "ada@example.org"}"#)
     }
 
+    pub(crate) fn no_address() -> Self {
+        let detail = r#"`email` must be an address of at most 254 bytes; send {"email": "ada@example.org"}"#;
+        Self::new(StatusCode::BAD_REQUEST, detail)
+    }
+
     pub(crate) fn no_goal(why: &JsonRejection) -> Self {
         Self::malformed(why, r#"{"goal": "learn to swim"}"#)
     }

@@ -31,6 +31,17 @@ async fn of_twenty_clicks_at_once_one_sends_a_code() {
 }
 
 #[tokio::test]
+async fn what_is_no_address_is_refused_and_no_code_sent() {
+    let records = Records::none();
+    let program = alone(&records).run();
+    let long = format!("ada@{}.org", "x".repeat(250));
+    for text in ["", " ", "@", "ada", "ada@", "@example.org", "a da@example.org", "a@b@example.org", &long] {
+        assert_eq!(program.code(text).await.status, 400, "{text:?}");
+    }
+    assert_eq!(records.count("mail").await, 0);
+}
+
+#[tokio::test]
 async fn nobody_waits_for_a_code_that_could_not_be_sent() {
     let records = Records::none();
     let program = alone(&records).run();
