@@ -2,7 +2,7 @@
 
 use std::{net::TcpListener, process::Output};
 
-use crate::support::run;
+use crate::support::{Server, exchange, run};
 
 fn refused(output: &Output, code: i32, named: &[&str]) {
     let message = String::from_utf8_lossy(&output.stderr);
@@ -112,6 +112,14 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
     for (settings, named) in OF_THE_CACHE.into_iter().chain(OF_LIMITS).chain(OF_COUNTERS).chain(OTHERS) {
         refused_at_the_start(settings, named);
     }
+}
+
+#[test]
+fn the_file_of_the_readme_is_taken() {
+    let (_, rest) = include_str!("../../../../README.md").split_once("```toml\n").unwrap();
+    let (settings, _) = rest.split_once("```").unwrap();
+    let server = Server::given(&[], &[("FOREBAY_STORE", "memory")], settings);
+    assert_eq!(exchange(&server.address, "GET /analytics/uv/today", &[], "").status, 401);
 }
 
 #[test]
