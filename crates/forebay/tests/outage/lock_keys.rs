@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forebay::{
-    Token,
+    ErrorKind, Token,
     clock::Clock,
     lock::{Lock, LockError},
 };
@@ -84,15 +84,18 @@ async fn what_somebody_else_has_written_is_a_lock_that_somebody_holds() {
     ] {
         stage.call(&["DEL", LOCK]).await;
         stage.call(command).await;
-        assert!(!is_free(&lock).await, "{command:?}");
         let told = lock.acquire().await;
-        let Err(LockError::Busy { retry_after }) = told else { panic!("{command:?}: {told:?}") };
-        assert!(!retry_after.is_zero() && retry_after <= LIFE);
+        let Err(LockError::Unavailable(error)) = told else { panic!("{command:?}: {told:?}") };
+        assert!(error.kind() == ErrorKind::Foreign && error.to_string().contains(LOCK), "{error}");
         let stranger = Token::random();
         assert!(!lock.renew(stranger).await.expect("Redis can be asked"), "{command:?}");
         assert!(!lock.release(stranger).await.expect("Redis can be asked"), "{command:?}");
         assert_eq!(stage.call(&["EXISTS", LOCK]).await, "1", "{command:?}");
         assert_eq!(stage.call(&["PTTL", LOCK]).await, "-1", "{command:?}");
+        stage.call(&["PEXPIRE", LOCK, "60000"]).await;
+        let told = lock.acquire().await;
+        let Err(LockError::Busy { retry_after }) = told else { panic!("{command:?}: {told:?}") };
+        assert!(retry_after > LIFE && retry_after <= Duration::from_mins(1), "{retry_after:?}");
     }
     stage.call(&["DEL", LOCK]).await;
     assert!(is_free(&lock).await);
