@@ -109,8 +109,8 @@ impl RedisBackend {
 
     fn take_back(&self, id: &str, token: String) {
         let arguments = vec![token.into(), Bytes::from_static(b"keep"), self.wakes.clone().into()];
-        Takeback { redis: self.redis.clone(), script: &RELEASE, keys: self.pair(id).into(), arguments }
-            .begin();
+        let (redis, keys) = (self.redis.clone(), self.pair(id).into());
+        Takeback { redis, script: &RELEASE, keys, arguments, road: Road::Usual }.begin();
     }
 
     fn leased(&self, answer: Reply) -> Option<Leased> {

@@ -267,6 +267,7 @@ impl Backend for RedisBackend {
     fn abandon(&self, token: Token) {
         let keys = vec![self.pointer(), self.keys.filter_bits(&self.name, number(token))];
         let arguments = vec![format!("{token} ").into()];
-        Takeback { redis: self.remote.redis.clone(), script: &ABANDON, keys, arguments }.begin();
+        let redis = self.remote.redis.clone();
+        Takeback { redis, script: &ABANDON, keys, arguments, road: Road::Usual }.begin();
     }
 }

@@ -36,7 +36,8 @@ impl RedisBackend {
     }
 
     async fn acquire(&self, name: &str, ask: Ask) -> Result<Verdict, Unusable> {
-        let mut watch = Watch::unless_answered(|| self.freeing(name, ask.token));
+        let road = if ask.replicas.is_some() { Road::Apart } else { Road::Usual };
+        let mut watch = Watch::unless_answered(|| self.freeing(name, ask.token, road));
         if ask.again {
             // A release would come between a grant and the same question asked again: it would free what is held.
             watch.answered();
@@ -77,7 +78,7 @@ impl RedisBackend {
     }
 
     async fn release(&self, name: &str, token: Token) -> Result<bool, Unusable> {
-        let mut watch = Watch::unless_answered(|| self.freeing(name, token));
+        let mut watch = Watch::unless_answered(|| self.freeing(name, token, Road::Usual));
         let released = self.free(name, token).await?;
         watch.answered();
         Ok(released.number() == Some(1))
@@ -88,7 +89,7 @@ impl RedisBackend {
         if ask.again {
             self.free(name, ask.token).await.ok();
         } else {
-            self.freeing(name, ask.token).begin();
+            self.freeing(name, ask.token, Road::Usual).begin();
         }
     }
 
@@ -97,12 +98,12 @@ impl RedisBackend {
         self.run(&RELEASE, &keys, &[token.as_bytes(), self.wakes.as_bytes()]).await
     }
 
-    /// What frees the lock once the store can be asked.
-    fn freeing(&self, name: &str, token: Token) -> Takeback {
+    /// What frees the lock once the store can be asked, by the `road` of the request that may hold it.
+    fn freeing(&self, name: &str, token: Token, road: Road) -> Takeback {
         let Self { keys, remote, wakes } = self;
         let arguments = vec![token.to_string().into(), Bytes::from(wakes.clone())];
         let keys = vec![keys.lock(name)];
-        Takeback { redis: remote.redis.clone(), script: &RELEASE, keys, arguments }
+        Takeback { redis: remote.redis.clone(), script: &RELEASE, keys, arguments, road }
     }
 
     async fn renew(&self, name: &str, token: Token, life: Duration) -> Result<bool, Unusable> {

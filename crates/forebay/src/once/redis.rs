@@ -119,7 +119,7 @@ impl RedisBackend {
 
     fn takeback(&self, script: &'static Script, key: &str, token: &str) -> Takeback {
         let (redis, arguments) = (self.remote.redis.clone(), vec![token.to_owned().into()]);
-        Takeback { redis, script, keys: vec![key.to_owned()], arguments }
+        Takeback { redis, script, keys: vec![key.to_owned()], arguments, road: Road::Usual }
     }
 
     async fn run(

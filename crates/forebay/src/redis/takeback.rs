@@ -30,6 +30,8 @@ pub(crate) struct Takeback {
     pub(crate) script: &'static Script,
     pub(crate) keys: Vec<String>,
     pub(crate) arguments: Vec<Bytes>,
+    /// That of the request: on any other it could come before it.
+    pub(crate) road: Road,
 }
 
 impl Takeback {
@@ -61,7 +63,7 @@ impl Takeback {
     async fn attempt(&self) -> bool {
         let arguments: Vec<&[u8]> = self.arguments.iter().map(|argument| &**argument).collect();
         let request = Request::Run { script: self.script, keys: &self.keys, arguments: &arguments };
-        self.redis.call(request, Road::Usual, self.redis.budget(Road::Usual)).await.is_ok()
+        self.redis.call(request, self.road, self.redis.budget(self.road)).await.is_ok()
     }
 }
 

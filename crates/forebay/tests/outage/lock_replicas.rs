@@ -115,3 +115,30 @@ async fn nobody_waits_for_somebody_elses_replicas() {
     until(PATIENCE, || stage.redis.call(&["EXISTS", LOCK]) == "0").await.expect("it is given back");
     assert_eq!(locks(&stage).await, 0);
 }
+
+// What takes a lock back waits where the request waits, and does not come before it.
+#[tokio::test]
+async fn a_lock_that_is_asked_for_behind_others_who_wait_is_taken_back() {
+    let stage = Stage::new().await;
+    let forebay = patient(stage.redis.url()).await;
+    let slow = |name: &str| confirmed(forebay.lock(name), 900);
+    // The connection is there from now on.
+    confirmed(forebay.lock("c"), 1).acquire().await.expect_err("there is no replica");
+    let waiting = ["c", "d", "e"].map(|name| {
+        let lock = slow(name);
+        tokio::spawn(async move { lock.acquire().await.is_err() })
+    });
+    pass(Duration::from_millis(50)).await;
+    let left = slow("a");
+    let left = tokio::spawn(async move { left.acquire().await.is_err() });
+    pass(Duration::from_millis(50)).await;
+    assert_eq!(stage.redis.call(&["EXISTS", "fence:outage:{a}"]), "0", "it is asked for behind the others");
+    left.abort();
+    until(PATIENCE, || stage.redis.call(&["EXISTS", "fence:outage:{a}"]) == "1")
+        .await
+        .expect("it is granted");
+    until(PATIENCE, || stage.redis.call(&["EXISTS", LOCK]) == "0").await.expect("it is taken back");
+    for waiting in waiting {
+        waiting.await.expect("it does not panic");
+    }
+}
