@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     backend::{Ask, Verdict},
     error::{LockError, late, stopping, unavailable, unconfirmed},
+    grip::Grip,
     guard::Guard,
     hold::Hold,
     home::Inner,
@@ -140,24 +141,34 @@ impl<'a> Contest<'a> {
     }
 
     fn hold(&self, asked: Moment, fence: u64) -> Result<Guard, NotHad> {
-        let Inner { backend, clock, observe, tasks, releases, .. } = &**self.inner;
-        let life = self.options.time_to_live;
+        let grip = match self.options.token {
+            None => self.grip(asked, fence),
+            Some(token) => {
+                let (key, life) = ((self.name.clone(), token), self.options.time_to_live);
+                self.inner.own.join(key, fence, asked, life, || self.grip(asked, fence))
+            }
+        };
+        let guard = Guard(grip);
+        if guard.is_lost() { Err(NotHad::Refused(late())) } else { Ok(guard) }
+    }
+
+    fn grip(&self, asked: Moment, fence: u64) -> Arc<Grip> {
+        let (inner, options) = (self.inner, self.options);
+        let (clock, life) = (&inner.clock, options.time_to_live);
         let hold = Arc::new(Hold::new(self.name.clone(), self.token, fence, clock.clone(), asked, life));
         let (leave, left) = tokio::sync::oneshot::channel();
-        let keeper = Keeper {
+        let now = clock.now();
+        let at_most = now.after(options.max_hold);
+        let place = inner.agenda.add(Keeper {
             hold: hold.clone(),
-            backend: backend.clone(),
-            clock: clock.clone(),
-            observe: observe.clone(),
-            releases: releases.clone(),
+            inner: inner.clone(),
             life,
-            at_most: clock.now().after(self.options.max_hold),
+            due: now.after(life / 3).min(hold.until()).min(at_most),
+            at_most,
             leave: left,
             settled: false,
-        };
-        tasks.spawn(keeper.run());
-        let guard = Guard { hold, backend: backend.clone(), leave };
-        if guard.is_lost() { Err(NotHad::Refused(late())) } else { Ok(guard) }
+        });
+        Grip::new(inner.clone(), hold, place, leave, options.token.is_some())
     }
 }
 

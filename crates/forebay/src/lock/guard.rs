@@ -2,21 +2,15 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use tokio::sync::oneshot;
-
-use super::{backend::Backend, error::unavailable, hold::Hold, keeper::Leave};
+use super::{error::unavailable, grip::Grip, hold::Hold};
 use crate::{error::Error, token::Token};
 
 /// A held lock, which is renewed until this is dropped or the lock is lost.
 ///
-/// Dropping it frees the lock, whoever drops it and wherever: the freeing is a task of its own.
+/// Dropping it frees the lock, whoever drops it and wherever: the freeing is a task of its own. Of several guards that one
+/// process has under one [token of its own](super::Lock::token), the last one does.
 #[must_use = "a lock is freed when its guard is dropped"]
-pub struct Guard {
-    pub(super) hold: Arc<Hold>,
-    pub(super) backend: Arc<dyn Backend>,
-    /// Dropped without a word, it has the keeper free the lock.
-    pub(super) leave: oneshot::Sender<Leave>,
-}
+pub struct Guard(pub(super) Arc<Grip>);
 
 /// What the work under a lock knows of it. Cheap to clone.
 #[derive(Clone)]
@@ -32,40 +26,41 @@ impl Guard {
     /// ```
     #[must_use]
     pub fn fence(&self) -> u64 {
-        self.hold.fence
+        self.0.hold.fence
     }
 
     /// The name under which the lock is held.
     #[must_use]
     pub fn token(&self) -> Token {
-        self.hold.token
+        self.0.hold.token
     }
 
     /// How long the lock is held for certain, even if it cannot be renewed.
     #[must_use]
     pub fn remaining(&self) -> Duration {
-        self.hold.remaining()
+        self.0.hold.remaining()
     }
 
     /// Whether the lock is lost.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.hold.is_lost()
+        self.0.hold.is_lost()
     }
 
     /// Completes when the lock is lost: before the store admits another holder, unless this process is stopped, or the
     /// store loses its data.
     pub fn lost(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.hold.lost()
+        self.0.hold.lost()
     }
 
     /// What may be handed to the work under the lock.
     #[must_use]
     pub fn held(&self) -> Held {
-        Held(self.hold.clone())
+        Held(self.0.hold.clone())
     }
 
-    /// Frees the lock and waits until that is done. Whoever stops waiting has freed it all the same.
+    /// Frees the lock and waits until that is done. Whoever stops waiting has freed it all the same. Other guards under the
+    /// same token are told that it is lost.
     ///
     /// Returns whether the lock was still held.
     ///
@@ -73,11 +68,13 @@ impl Guard {
     ///
     /// The store cannot be asked. The lock is freed as soon as it can, or else ends by itself.
     pub async fn release(self) -> Result<bool, Error> {
-        let Self { hold, backend, leave } = self;
+        let Grip { hold, inner, .. } = &*self.0;
         let was_held = !hold.is_lost();
-        leave.send(Leave).ok();
-        hold.end();
-        let released = backend.release(&hold.name, hold.token).await.map_err(|_| unavailable())?;
+        if !was_held && self.0.is_elsewhere() {
+            return Ok(false);
+        }
+        self.0.end();
+        let released = inner.backend.release(&hold.name, hold.token).await.map_err(|_| unavailable())?;
         Ok(released && was_held)
     }
 
@@ -86,8 +83,8 @@ impl Guard {
     /// life.
     #[must_use = "the token is all that is left of the lock"]
     pub fn into_token(self) -> Token {
-        self.leave.send(Leave).ok();
-        self.hold.token
+        self.0.hand_out();
+        self.token()
     }
 }
 
@@ -122,7 +119,7 @@ fn shown(hold: &Hold, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        shown(&self.hold, "Guard", f)
+        shown(&self.0.hold, "Guard", f)
     }
 }
 

@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
+    agenda::Agenda,
     backend::Backend,
+    grip::Own,
     memory::{Locks, MemoryBackend},
     queue::Queues,
     redis::RedisBackend,
@@ -33,6 +35,8 @@ pub(super) struct Inner {
     pub(super) observe: Arc<dyn Observe>,
     pub(super) wake: Wake,
     pub(super) queues: Queues,
+    pub(super) agenda: Arc<Agenda>,
+    pub(super) own: Own,
     /// The locks of the memory store.
     here: Option<Arc<Locks>>,
 }
@@ -55,8 +59,10 @@ impl Home {
     fn new(context: Context, backend: Arc<dyn Backend>, here: Option<Arc<Locks>>) -> Self {
         let Context { clock, dice, tasks, observe, wake, .. } = context;
         let releases = tasks.apart();
-        let queues = Queues::default();
-        Self(Arc::new(Inner { backend, clock, dice, tasks, releases, observe, wake, queues, here }))
+        let agenda = Agenda::new(clock.clone(), tasks.clone());
+        let (queues, own) = (Queues::default(), Own::default());
+        let inner = Inner { backend, clock, dice, tasks, releases, observe, wake, queues, agenda, own, here };
+        Self(Arc::new(inner))
     }
 
     /// The locks to sweep, where this process keeps them.

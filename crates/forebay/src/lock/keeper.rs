@@ -5,11 +5,10 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::oneshot;
 
-use super::{backend::Backend, hold::Hold};
+use super::{hold::Hold, home::Inner};
 use crate::{
-    clock::{Clock, Moment},
-    observe::{Event, LockOutcome, Observe},
-    tasks::Tasks,
+    clock::Moment,
+    observe::{Event, LockOutcome},
 };
 
 /// Said by a holder that sees to the lock itself, or leaves it to somebody who has the token.
@@ -28,12 +27,10 @@ enum End {
 #[derive(Debug)]
 pub(super) struct Keeper {
     pub(super) hold: Arc<Hold>,
-    pub(super) backend: Arc<dyn Backend>,
-    pub(super) clock: Clock,
-    pub(super) observe: Arc<dyn Observe>,
-    /// Where the lock is freed when this task is ended from outside.
-    pub(super) releases: Tasks,
+    pub(super) inner: Arc<Inner>,
     pub(super) life: Duration,
+    /// When it has something to do for the first time, if its holder does not let go before.
+    pub(super) due: Moment,
     /// When a holder is held to be forgotten.
     pub(super) at_most: Moment,
     pub(super) leave: oneshot::Receiver<Leave>,
@@ -42,6 +39,11 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
+    /// Ends without a word, as somebody else sees to the lock.
+    pub(super) fn leave(mut self) {
+        self.settled = true;
+    }
+
     pub(super) async fn run(mut self) {
         match self.keep().await {
             End::Left(Some(Leave)) => {
@@ -56,25 +58,26 @@ impl Keeper {
     /// Renews the lock at each third of its life; sooner where the store did not answer.
     async fn keep(&mut self) -> End {
         let (third, soon) = (self.life / 3, self.life / 12);
-        let mut pause = third;
+        let inner = self.inner.clone();
+        let mut pause = self.due.since(inner.clock.now());
         loop {
             let until = self.until();
-            let pausing = self.clock.sleep(pause.min(until.since(self.clock.now())));
+            let pausing = inner.clock.sleep(pause.min(until.since(inner.clock.now())));
             tokio::select! {
                 biased;
                 left = &mut self.leave => return End::Left(left.ok()),
                 () = pausing => {}
             }
-            let asked = self.clock.now();
+            let asked = inner.clock.now();
             if self.hold.is_lost() || asked >= self.at_most {
                 return End::Lost;
             }
             let (hold, life) = (self.hold.clone(), self.life);
-            let renewing = self.backend.renew(&hold.name, hold.token, life);
+            let renewing = inner.backend.renew(&hold.name, hold.token, life);
             let renewed = tokio::select! {
                 biased;
                 left = &mut self.leave => return End::Left(left.ok()),
-                renewed = self.clock.timeout(until.since(asked), renewing) => renewed,
+                renewed = inner.clock.timeout(until.since(asked), renewing) => renewed,
             };
             pause = match renewed {
                 Some(Ok(true)) if hold.prolong(asked, life) => third,
@@ -92,15 +95,15 @@ impl Keeper {
     async fn release(&mut self) {
         self.settled = true;
         self.hold.end();
-        self.backend.release(&self.hold.name, self.hold.token).await.ok();
+        self.inner.backend.release(&self.hold.name, self.hold.token).await.ok();
     }
 
     /// Tells the holder. The lock is not freed before it has let go, or its life has ended: it may be busy stopping.
     async fn lose(&mut self) {
         self.settled = true;
         self.hold.end();
-        self.observe.record(Event::Lock { outcome: LockOutcome::Lost });
-        if let Some(Err(_)) = self.clock.timeout(self.life, &mut self.leave).await {
+        self.inner.observe.record(Event::Lock { outcome: LockOutcome::Lost });
+        if let Some(Err(_)) = self.inner.clock.timeout(self.life, &mut self.leave).await {
             self.release().await;
         }
     }
@@ -112,9 +115,9 @@ impl Drop for Keeper {
             return;
         }
         self.hold.end();
-        let (hold, backend) = (self.hold.clone(), self.backend.clone());
+        let (hold, backend) = (self.hold.clone(), self.inner.backend.clone());
         let leave = std::mem::replace(&mut self.leave, oneshot::channel().1);
-        self.releases.spawn(async move {
+        self.inner.releases.spawn(async move {
             // A holder that does not stop keeps the lock for the rest of its life.
             if leave.await.is_err() {
                 backend.release(&hold.name, hold.token).await.ok();

@@ -3,8 +3,8 @@
 //! | to see | read |
 //! |---|---|
 //! | how a lock is asked for | `options`, `contest`, with `queue` for those who wait in one process |
-//! | what a holder has | `guard`, `hold`, `tenure` |
-//! | who renews and frees it | `keeper` |
+//! | what a holder has | `guard`, `grip`, `hold`, `tenure` |
+//! | who renews and frees it | `keeper`, with `agenda` for when it begins |
 //! | what is asked of a store | `backend`, `redis` (in scripts), `memory` |
 //!
 //! # What a lock can promise
@@ -15,9 +15,11 @@
 //! that fails over, is flushed or is set back may give a lock out twice. Where that would do harm, let what is written
 //! refuse old holders by their [fence](Guard::fence).
 
+mod agenda;
 mod backend;
 mod contest;
 mod error;
+mod grip;
 mod guard;
 mod hold;
 mod home;
@@ -112,6 +114,9 @@ impl Lock {
     /// Sets the token under which the lock is held: whoever asks again under it has the same fence. Default: a new one
     /// each time.
     ///
+    /// Guards that one process has under it at a time are of one holding, which is kept as the first of them asked and
+    /// ends with the last. Of other processes each frees the lock for all.
+    ///
     /// Nothing that was granted under it is taken back, where an answer was lost or nobody waited for it: ask again, or
     /// [release](Lock::release) it; otherwise it ends with its life. Do not use it again for another holding.
     pub fn token(mut self, token: Token) -> Self {
@@ -121,6 +126,9 @@ impl Lock {
 
     /// Does `work` under the lock. The work is dropped once the lock is lost, before the store admits another holder;
     /// in a process that was stopped, before it goes on.
+    ///
+    /// The lock is free when this returns, for other processes too, if Redis can be asked: a round trip that a dropped
+    /// [`Guard`] does not wait for.
     ///
     /// Work that does not come back to the runtime cannot be dropped: let it look at [`Held::is_lost`], and write with
     /// [`Held::fence`].

@@ -48,6 +48,16 @@ pub(crate) async fn a_lock_is_held_for_as_long_as_its_guard_is_there(rig: impl R
     assert!(guard.release().await.unwrap());
 }
 
+pub(crate) async fn a_short_life_is_renewed_beside_a_long_one(rig: impl Rig) {
+    let _long = take(&rig.forebay().lock("long").time_to_live(LIFE * 20)).await;
+    rig.settle().await;
+    let lock = lock(&rig);
+    let short = take(&lock).await;
+    rig.pass(LIFE * 2).await;
+    assert!(!short.is_lost());
+    assert!(!is_free(&lock).await);
+}
+
 // L22: a guard may be dropped where nothing can be awaited, and where there is no runtime.
 pub(crate) async fn a_dropped_guard_frees_the_lock_wherever_it_is_dropped(rig: impl Rig) {
     let lock = lock(&rig);

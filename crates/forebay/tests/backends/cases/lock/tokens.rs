@@ -45,6 +45,61 @@ pub(crate) async fn whoever_asks_for_less_keeps_what_it_has(rig: impl Rig) {
     assert!(is_free(&lock).await);
 }
 
+// A caller that got no answer in time asks again, in the process that has given the first answer to nobody.
+pub(crate) async fn the_last_guard_under_a_token_frees_the_lock(rig: impl Rig) {
+    let lock = lock(&rig);
+    let own = lock.clone().token(Token::random());
+    let (first, again) = (take(&own).await, take(&own).await);
+    drop(again);
+    rig.settle().await;
+    assert!(!is_free(&lock).await);
+    rig.pass(LIFE * 2).await;
+    assert!(!first.is_lost());
+    assert!(!is_free(&lock).await);
+    drop(first);
+    rig.settle().await;
+    assert!(is_free(&lock).await);
+}
+
+pub(crate) async fn whoever_frees_a_lock_tells_every_guard_under_its_token(rig: impl Rig) {
+    let lock = lock(&rig);
+    let own = lock.clone().token(Token::random());
+    let (first, again) = (take(&own).await, take(&own).await);
+    let mut lost = Box::pin(first.lost());
+    assert!(futures::poll!(&mut lost).is_pending());
+    assert!(again.release().await.unwrap());
+    assert!(futures::poll!(&mut lost).is_ready());
+    assert!(!first.release().await.unwrap());
+    assert!(is_free(&lock).await);
+}
+
+pub(crate) async fn a_guard_of_an_earlier_holding_frees_no_later_one(rig: impl Rig) {
+    let lock = lock(&rig);
+    let own = lock.clone().token(Token::random());
+    let (dropped, released) = (take(&own).await, take(&own).await);
+    assert!(lock.release(dropped.token()).await.unwrap());
+    let next = take(&own).await;
+    assert!(next.fence() > dropped.fence());
+    assert!(dropped.is_lost() && released.is_lost());
+    drop(dropped);
+    assert!(!released.release().await.unwrap());
+    rig.settle().await;
+    assert!(!is_free(&lock).await);
+    assert!(next.release().await.unwrap());
+}
+
+pub(crate) async fn a_token_that_was_handed_out_outlives_other_guards(rig: impl Rig) {
+    let lock = lock(&rig);
+    let own = lock.clone().token(Token::random());
+    let (first, again) = (take(&own).await, take(&own).await);
+    let token = again.into_token();
+    assert!(!first.is_lost());
+    drop(first);
+    rig.settle().await;
+    assert!(!is_free(&lock).await);
+    assert!(lock.release(token).await.unwrap());
+}
+
 // L9: whoever does not hold a lock frees nothing.
 pub(crate) async fn a_stranger_frees_and_renews_nothing(rig: impl Rig) {
     let lock = lock(&rig);
