@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forebay::{
     ErrorKind, Forebay, Token,
-    once::{Begun, Claim, Completed, Execution, Idempotency, OnIndeterminate, Record},
+    once::{Begun, Completed, Execution, Idempotency, OnIndeterminate, Record},
     testing::{Flow, Proxy},
 };
 use tokio::runtime::Runtime;
