@@ -85,14 +85,17 @@ impl fmt::Debug for Grip {
 
 /// What is held in this process under tokens of its callers.
 #[derive(Debug, Default)]
-pub(super) struct Own(Mutex<HashMap<(Arc<str>, Token), Weak<Grip>>>);
+pub(super) struct Own(Mutex<HashMap<Key, Weak<Grip>>>);
+
+/// A lock's name, and a token of the caller's.
+type Key = (Arc<str>, Token);
 
 impl Own {
     /// The grip of a lock that was asked for at `asked`, for `life`, and granted with `fence`: the one that is there, or
     /// else a `new` one.
     pub(super) fn join(
         &self,
-        key: (Arc<str>, Token),
+        key: Key,
         fence: u64,
         asked: Moment,
         life: Duration,
