@@ -16,9 +16,10 @@ const BEGINNING: Duration = Duration::from_secs(1_800_000_000);
 /// asks for the time before it can be told.
 const PRELOADED: &str = "/usr/$LIB/faketime/libfaketime.so.1:libc.so.6";
 
-/// The clock of one server, or of all nodes of a cluster: it stands still until it is moved. Cheap to clone.
+/// The clock of one server, of all nodes of a cluster, or of another process: it stands still until it is moved, or goes
+/// on by itself and is moved besides. Cheap to clone.
 ///
-/// The server's own cron goes on by the clock of the machine.
+/// What a process times by its monotonic clock, as the server does its cron, goes on by the clock of the machine.
 #[derive(Debug, Clone)]
 pub struct ServerClock(Arc<Inner>);
 
@@ -26,12 +27,35 @@ pub struct ServerClock(Arc<Inner>);
 struct Inner {
     folder: TempDir,
     time: Mutex<Duration>,
+    pace: Pace,
+}
+
+/// How a clock goes when nobody moves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// Not at all.
+    Standing,
+    /// As the clock of the machine does, which is [`BEGINNING`] when it is not moved.
+    Running,
 }
 
 impl ServerClock {
     pub(crate) fn new() -> Self {
+        Self::going(Pace::Standing)
+    }
+
+    /// A clock that agrees with the machine's until it is moved.
+    ///
+    /// # Panics
+    ///
+    /// If no file can be written.
+    pub fn running() -> Self {
+        Self::going(Pace::Running)
+    }
+
+    fn going(pace: Pace) -> Self {
         let folder = TempDir::with_prefix("forebay-rig-").expect("a folder can be created");
-        let clock = Self(Arc::new(Inner { folder, time: Mutex::new(BEGINNING) }));
+        let clock = Self(Arc::new(Inner { folder, time: Mutex::new(BEGINNING), pace }));
         clock.tell(BEGINNING);
         clock
     }
@@ -63,7 +87,8 @@ impl ServerClock {
         self.time().as_secs().to_string()
     }
 
-    pub(crate) fn environment(&self) -> [(&'static str, String); 5] {
+    /// What a process is to find in its environment, so that its calendar goes by this clock.
+    pub fn environment(&self) -> [(&'static str, String); 5] {
         [
             ("LD_PRELOAD", PRELOADED.to_owned()),
             ("FAKETIME_TIMESTAMP_FILE", self.file("time").display().to_string()),
@@ -76,7 +101,11 @@ impl ServerClock {
     /// The file is replaced in one step: half a time would be another one. What is read is a binary fraction, so half a
     /// millisecond more keeps it within its millisecond.
     fn tell(&self, time: Duration) {
-        let text = format!("{}.{:03}5\n", time.as_secs(), time.subsec_millis());
+        let text = match self.0.pace {
+            Pace::Standing => format!("{}.{:03}5\n", time.as_secs(), time.subsec_millis()),
+            Pace::Running if time < BEGINNING => format!("-{:.3}\n", (BEGINNING - time).as_secs_f64()),
+            Pace::Running => format!("+{:.3}\n", (time - BEGINNING).as_secs_f64()),
+        };
         let written = fs::write(self.file("next"), text);
         let told = written.and_then(|()| fs::rename(self.file("next"), self.file("time")));
         told.expect("a file can be replaced in a folder of one's own");

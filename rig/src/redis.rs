@@ -9,6 +9,7 @@ use nix::sys::signal::Signal;
 
 use crate::{
     clock::ServerClock, connection::ask, launch::Launch, patience::within, process::Process, reply::Reply,
+    stats::field,
 };
 
 /// How many ports may turn out to be taken before something else must be wrong.
@@ -50,6 +51,24 @@ impl Redis {
     pub fn with_clock() -> (Self, ServerClock) {
         let clock = ServerClock::new();
         (Self::under(&clock, &[]), clock)
+    }
+
+    /// Starts a server whose clock goes on by itself and can be moved besides.
+    ///
+    /// # Panics
+    ///
+    /// If it does not answer within ten seconds, or has the clock of the machine, as where libfaketime is missing.
+    pub fn with_running_clock() -> (Self, ServerClock) {
+        const STEP: Duration = Duration::from_hours(1);
+        let clock = ServerClock::running();
+        let redis = Self::launch(&[], Some(&clock));
+        let second = || redis.call(&["TIME"]).lines().next().and_then(|second| second.parse::<u64>().ok());
+        let before = second();
+        clock.advance(STEP);
+        let moved = before.zip(second()).is_some_and(|(before, after)| after >= before + STEP.as_secs());
+        assert!(moved, "no libfaketime: install the package faketime");
+        clock.step_back(STEP);
+        (redis, clock)
     }
 
     /// Starts a server under a clock that others may have, too.
@@ -141,6 +160,15 @@ impl Redis {
 
     pub(crate) fn reply(&self, command: &[&str]) -> Reply {
         self.raw(&command.iter().map(|word| word.as_bytes()).collect::<Vec<_>>())
+    }
+
+    /// The value of one field of `INFO`, if the server has it.
+    pub fn field(&self, section: &str, name: &str) -> Option<String> {
+        self.field_of(&["INFO", section], name)
+    }
+
+    pub(crate) fn field_of(&self, command: &[&str], name: &str) -> Option<String> {
+        field(&self.call(command), name).map(str::to_owned)
     }
 
     fn process(&self) -> MutexGuard<'_, Process> {

@@ -140,6 +140,23 @@ fn a_clock_of_the_server_moves_when_it_is_told_to() {
 }
 
 #[test]
+fn a_running_clock_goes_on_from_where_it_is_moved_to() {
+    let (server, clock) = Redis::with_running_clock();
+    let second = || server.call(&["TIME"]).lines().next().unwrap().parse::<u64>().unwrap();
+    let began = second();
+    server.call(&["SET", "key", "value", "EX", "600"]);
+    clock.step_back(Duration::from_mins(15));
+    assert!(second() < began - 800);
+    assert_eq!(server.call(&["EXISTS", "key"]), "1");
+    clock.advance(Duration::from_mins(30));
+    let later = second();
+    assert!(later > began + 800);
+    assert_eq!(server.call(&["EXISTS", "key"]), "0");
+    thread::sleep(Duration::from_millis(1_100));
+    assert!(second() > later);
+}
+
+#[test]
 fn a_server_has_its_clock_after_a_restart() {
     let (server, clock) = Redis::with_clock();
     clock.advance(Duration::from_hours(1));
