@@ -21,6 +21,8 @@ const STEP: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Cluster {
     nodes: Vec<Redis>,
+    /// What every node is started with.
+    settings: Vec<&'static str>,
 }
 
 impl Cluster {
@@ -30,7 +32,13 @@ impl Cluster {
     ///
     /// If they do not agree within twenty seconds.
     pub fn start() -> Self {
-        let cluster = Self::of(|| Redis::with(SETTINGS));
+        Self::with(&[])
+    }
+
+    /// Starts three nodes with further arguments, as [`start`](Self::start) does.
+    pub(crate) fn with(arguments: &[&'static str]) -> Self {
+        let settings = [SETTINGS, arguments].concat();
+        let cluster = Self::of(&settings, || Redis::with(&settings));
         cluster.settle();
         cluster
     }
@@ -42,18 +50,19 @@ impl Cluster {
     /// As [`start`](Self::start) and [`Redis::with_clock`].
     pub fn with_clock() -> (Self, ServerClock) {
         let clock = ServerClock::new();
-        let cluster = Self::of(|| Redis::under(&clock, &[SETTINGS, &NEVER].concat()));
+        let settings = [SETTINGS, &NEVER].concat();
+        let cluster = Self::of(&settings, || Redis::under(&clock, &settings));
         cluster.settle_while(|| clock.advance(STEP));
         (cluster, clock)
     }
 
-    fn of(start: impl Fn() -> Redis) -> Self {
+    fn of(settings: &[&'static str], start: impl Fn() -> Redis) -> Self {
         let nodes = SLOTS.iter().map(|&[first, last]| {
             let node = start();
             node.reply(&["CLUSTER", "ADDSLOTSRANGE", first, last]).granted();
             node
         });
-        let cluster = Self { nodes: nodes.collect() };
+        let cluster = Self { nodes: nodes.collect(), settings: settings.to_vec() };
         cluster.meet();
         cluster
     }
@@ -77,8 +86,7 @@ impl Cluster {
 
     /// The address as clients take it.
     pub fn url(&self) -> String {
-        let nodes = self.nodes.iter().map(|node| format!("127.0.0.1:{}", node.port()));
-        format!("redis+cluster://{}", nodes.collect::<Vec<_>>().join(","))
+        url(&self.nodes)
     }
 
     /// The nodes, in the order of their slots.
@@ -97,7 +105,7 @@ impl Cluster {
     ///
     /// If it has not within twenty seconds.
     pub fn replica(&self, place: usize) -> Redis {
-        let (node, replica) = (&self.nodes[place], Redis::with(SETTINGS));
+        let (node, replica) = (&self.nodes[place], Redis::with(&self.settings));
         let name = node.call(&["CLUSTER", "MYID"]);
         replica.reply(&["CLUSTER", "MEET", "127.0.0.1", &node.port().to_string()]).granted();
         let follows = || (replica.call(&["CLUSTER", "REPLICATE", &name]) == "OK").then_some(());
@@ -114,6 +122,12 @@ impl Cluster {
             self.nodes[first].reply(&["CLUSTER", "MEET", "127.0.0.1", &port]).granted();
         }
     }
+}
+
+/// The address of a cluster as clients take it.
+pub(crate) fn url<'a>(nodes: impl IntoIterator<Item = &'a Redis>) -> String {
+    let nodes = nodes.into_iter().map(|node| format!("127.0.0.1:{}", node.port()));
+    format!("redis+cluster://{}", nodes.collect::<Vec<_>>().join(","))
 }
 
 fn knows_every_slot(node: &Redis) -> bool {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forebay_rig::{Cluster, Redis};
+use forebay_rig::{Cluster, Redis, Replicated};
 
 #[test]
 fn each_key_is_taken_by_one_node_and_each_node_takes_some() {
@@ -67,4 +67,33 @@ fn a_cluster_under_a_clock_outlives_its_steps() {
     assert_eq!(set("fourth"), "(nil)");
     let times = cluster.nodes().iter().map(|node| node.call(&["TIME"]));
     assert!(times.is_sorted_by(|one, other| one == other));
+}
+
+#[test]
+fn a_pair_keeps_its_keys_whichever_of_the_two_leads() {
+    let cluster = Replicated::start();
+    // The slot of `foo` is 12182.
+    let set = |value| cluster.primary(2).call(&["SET", "foo", value, "GET", "EX", "60"]);
+    assert_eq!(set("first"), "(nil)");
+    let before = cluster.primary(2).port();
+    cluster.fail_over(2);
+    assert_ne!(cluster.primary(2).port(), before);
+    assert_eq!(set("second"), "first");
+    let synced = cluster.primary(2).call(&["WAIT", "1", "5000"]);
+    assert_eq!(synced, "1");
+    cluster.kill_primary(2);
+    assert_eq!(cluster.primary(2).port(), before);
+    assert_eq!(set("third"), "second");
+}
+
+#[test]
+fn a_slot_is_moved_with_its_keys_and_its_lives() {
+    let cluster = Replicated::start();
+    let slot = cluster.slot("foo");
+    cluster.primary(2).call(&["SET", "foo", "first", "EX", "60"]);
+    for place in [0, 1, 2] {
+        cluster.move_slot(slot);
+        assert_eq!(cluster.primary(place).call(&["GET", "foo"]), "first");
+    }
+    assert_eq!(cluster.keys_without_expiry(), Vec::<String>::new());
 }
