@@ -6,7 +6,7 @@ use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Stdio},
+    process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -58,7 +58,8 @@ pub async fn start(count: usize, setup: &Setup) -> Vec<Worker> {
 #[derive(Debug)]
 pub struct Worker {
     child: Mutex<Child>,
-    orders: Mutex<ChildStdin>,
+    /// `None` once there are no more orders.
+    orders: Mutex<Option<ChildStdin>>,
     pending: Arc<Pending>,
     numbers: AtomicU64,
     pid: u32,
@@ -74,6 +75,19 @@ impl Worker {
     ///
     /// If it does not get so far.
     pub async fn start(program: &Path, setup: &Setup) -> Self {
+        Self::under(program, setup, []).await
+    }
+
+    /// Starts a worker as [`start`](Self::start) does, with something more in its environment.
+    ///
+    /// # Panics
+    ///
+    /// If it does not get ready.
+    pub async fn under(
+        program: &Path,
+        setup: &Setup,
+        environment: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Self {
         let program = program.to_str().expect("the path of the worker is text");
         let setup = serde_json::to_string(setup).expect("a setup is JSON");
         let mut command = forebay_rig::dying(program);
@@ -82,6 +96,7 @@ impl Worker {
         {
             command.env_remove(name);
         }
+        command.envs(environment);
         command.arg(setup).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = forebay_rig::spawn(command).expect("the worker starts");
         let (answer, ready) = oneshot::channel();
@@ -89,7 +104,7 @@ impl Worker {
         let answers = child.stdout.take().expect("the output is piped");
         let told = pending.clone();
         thread::spawn(move || listen(answers, &told));
-        let orders = Mutex::new(child.stdin.take().expect("the input is piped"));
+        let orders = Mutex::new(Some(child.stdin.take().expect("the input is piped")));
         let pid = child.id();
         ready.await.expect("the worker gets ready");
         Self { child: Mutex::new(child), orders, pending, numbers: AtomicU64::new(1), pid }
@@ -112,7 +127,7 @@ impl Worker {
         let mut line = serde_json::to_vec(&Numbered { number, what: order }).expect("an order is JSON");
         line.push(b'\n');
         // If the worker has ended, nobody answers.
-        lock(&self.orders).write_all(&line).ok();
+        lock(&self.orders).as_mut()?.write_all(&line).ok();
         answered.await.ok()
     }
 
@@ -231,6 +246,24 @@ impl Worker {
     /// If the operating system refuses.
     pub fn go_on(&self) {
         self.signal(Signal::SIGCONT);
+    }
+
+    /// Gives no more orders, and waits for the worker to end by itself; `None` if it has not within `patience`.
+    ///
+    /// # Panics
+    ///
+    /// If the operating system does not tell how the child is.
+    pub async fn finish(&self, patience: Duration) -> Option<ExitStatus> {
+        lock(&self.orders).take();
+        let began = Moment::now();
+        while Moment::now().since(began) < patience {
+            let ended = lock(&self.child).try_wait().expect("a child can be waited for");
+            if ended.is_some() {
+                return ended;
+            }
+            tokio::time::sleep(STEP).await;
+        }
+        None
     }
 
     fn signal(&self, signal: Signal) {

@@ -9,15 +9,34 @@ use crate::{
     moment::Moment,
 };
 
-/// How a worker opens its Forebay and its one cache.
+/// Whose cache a worker has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+pub enum Subject {
+    /// Forebay's.
+    #[default]
+    Forebay,
+    /// What is often written by hand: get, load, set, and delete at a change; in front of it a map for a second.
+    Naive,
+}
+
+/// How a worker opens its one cache, and its Forebay if it has one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Setup {
+    /// Whose cache it is.
+    #[serde(default)]
+    pub subject: Subject,
     /// The URL of Redis.
     pub redis: String,
     /// The budget of a read, if not the default.
     pub budget_ms: Option<u64>,
     /// The lease, if not the default.
     pub lease_ms: Option<u64>,
+    /// How long a load may take, if not as long as by default.
+    #[serde(default)]
+    pub load_timeout_ms: Option<u64>,
+    /// How long somebody else's load is waited for, if not for as long as a load may take.
+    #[serde(default)]
+    pub wait_ms: Option<u64>,
     /// For how long values are kept as stale.
     pub stale_ms: u64,
     /// For how long values stay in process memory, if not the default.

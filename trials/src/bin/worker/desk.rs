@@ -5,22 +5,27 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, Result};
 use forebay::{
     Forebay,
-    cache::{Cache, Invalidated, LoadError, Put},
+    cache::Cache,
     status::{RedisStatus, Status},
 };
 use forebay_trials::{
     ledger::Ledger,
     moment::Moment,
-    order::{Answer, Call, Order, Origin, Outcome, Report, Setup},
+    order::{Answer, Call, Order, Origin, Outcome, Report, Setup, Subject},
 };
 use tokio::task::JoinSet;
 
 use crate::{
     holder,
-    origin::{Failed, Source, Value, value},
+    naive::Naive,
+    origin::{Source, Value},
+    shop::Shop,
 };
 
 const HOUR_MS: u64 = 3_600_000;
+
+/// How old a value of process memory may be, as is promised.
+const BOUND: Duration = Duration::from_millis(1_500);
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// How long Redis may take to be in use.
@@ -29,39 +34,29 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Clone)]
 pub(crate) struct Desk {
     forebay: Forebay,
-    cache: Cache<Value>,
+    shop: Shop,
     source: Source,
     ledger: Option<Ledger>,
 }
 
 impl Desk {
     pub(crate) async fn open(setup: Setup) -> Result<Self> {
-        let ms = Duration::from_millis;
-        let mut builder = Forebay::builder("trial").redis(setup.redis);
-        if let Some(budget) = setup.budget_ms {
-            builder = builder.redis_budget(ms(budget));
-        }
-        let forebay = builder.build().await?;
-        let mut cache = forebay
-            .cache::<Value>("things", ms(setup.fresh_ms.unwrap_or(HOUR_MS)))
-            .stale_for(ms(setup.stale_ms))
-            // The bytes of a trial would shrink to nothing.
-            .compress_above(usize::MAX);
-        if let Some(lease) = setup.lease_ms {
-            cache = cache.lease(ms(lease));
-        }
-        if let Some(life) = setup.local_ms {
-            cache = cache.local_time_to_live(ms(life));
-        }
-        if let Some(bytes) = setup.max_bytes {
-            cache = cache.max_bytes(bytes);
-        }
         let source = Source::open(setup.database.as_deref()).await?;
         let ledger = match &setup.ledger {
             Some(path) => Some(Ledger::open(path).await?),
             None => None,
         };
-        Ok(Self { cache: cache.build()?, forebay, source, ledger })
+        let (forebay, shop) = match setup.subject {
+            Subject::Forebay => {
+                let forebay = forebay(&setup).await?;
+                let cache = cache(&forebay, &setup)?;
+                (forebay, Shop::Forebay(cache))
+            }
+            Subject::Naive => {
+                (Forebay::builder("trial").memory().build().await?, Shop::Naive(Naive::open(&setup)?))
+            }
+        };
+        Ok(Self { forebay, shop, source, ledger })
     }
 
     /// Reports once Redis is in use and the others are heard.
@@ -83,21 +78,10 @@ impl Desk {
     pub(crate) async fn obey(&self, order: Order) -> Answer {
         match order {
             Order::Load { id, callers, origin } => Answer::Done(self.load(&id, callers, origin).await),
-            Order::Read(id) => {
-                one(async { self.cache.get(&id).await.map_or(Outcome::Nothing, |value| found(&value)) }).await
-            }
-            Order::Put(id, version) => {
-                one(async {
-                    match self.cache.put(&id, value(version, 0)).await {
-                        Ok(Put::Stored) => Outcome::Everywhere,
-                        Ok(Put::Deferred) => Outcome::Deferred,
-                        Err(error) => Outcome::Error(error.to_string()),
-                    }
-                })
-                .await
-            }
-            Order::Invalidate(id) => one(async { changed(self.cache.invalidate(&id).await) }).await,
-            Order::Expire(id) => one(async { changed(self.cache.expire(&id).await) }).await,
+            Order::Read(id) => one(self.shop.read(&id)).await,
+            Order::Put(id, version) => one(self.shop.put(&id, version)).await,
+            Order::Invalidate(id) => one(self.shop.invalidate(&id)).await,
+            Order::Expire(id) => one(self.shop.expire(&id)).await,
             Order::Raise(id) => Answer::Raised(self.source.raise(&id).await),
             Order::Loads => Answer::Loads(self.source.tell()),
             Order::Hold(hold) => {
@@ -109,23 +93,19 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn close(&self) {
-        self.forebay.shutdown(CLOSING).await;
+    /// # Errors
+    ///
+    /// If something did not end in time.
+    pub(crate) async fn close(&self) -> Result<()> {
+        let closed = self.forebay.shutdown(CLOSING).await;
+        closed.then_some(()).with_context(|| format!("the shutdown took more than {CLOSING:?}"))
     }
 
     async fn load(&self, id: &str, callers: usize, origin: Origin) -> Vec<Call> {
         let mut all = JoinSet::new();
         for _ in 0..callers {
-            let (cache, source, id) = (self.cache.clone(), self.source.clone(), Arc::<str>::from(id));
-            all.spawn(call(async move {
-                let loader = async move |load: forebay::cache::Load<Value>| {
-                    source.load(load.id().to_owned(), origin).await
-                };
-                match cache.get_or_load(&id, loader).await {
-                    Ok(value) => found(&value),
-                    Err(error) => failed(&error),
-                }
-            }));
+            let (shop, source, id) = (self.shop.clone(), self.source.clone(), Arc::<str>::from(id));
+            all.spawn(call(async move { shop.load(&id, source, origin).await }));
         }
         all.join_all().await
     }
@@ -142,7 +122,7 @@ impl Desk {
                 .expect("the bound is no age of the world"),
             gaps: status.gaps,
             deferred: status.deferred,
-            refused_fills: self.cache.stats().refused_fills,
+            refused_fills: self.shop.refused_fills(),
             tasks: tokio::runtime::Handle::current().metrics().num_alive_tasks(),
         }
     }
@@ -150,9 +130,48 @@ impl Desk {
     fn status(&self) -> RedisStatus {
         match self.forebay.status() {
             Status::Redis(status) => status,
-            other => panic!("a worker shares its cache: {other:?}"),
+            // Where nothing of Forebay's is shared, nothing is to be waited for, and it has to keep to the same bound.
+            _ => {
+                let mut status = RedisStatus::default();
+                (status.usable, status.hears) = (true, true);
+                status.staleness_bound = BOUND;
+                status
+            }
         }
     }
+}
+
+async fn forebay(setup: &Setup) -> Result<Forebay> {
+    let mut builder = Forebay::builder("trial").redis(&setup.redis);
+    if let Some(budget) = setup.budget_ms {
+        builder = builder.redis_budget(Duration::from_millis(budget));
+    }
+    Ok(builder.build().await?)
+}
+
+fn cache(forebay: &Forebay, setup: &Setup) -> Result<Cache<Value>> {
+    let ms = Duration::from_millis;
+    let mut cache = forebay
+        .cache::<Value>("things", ms(setup.fresh_ms.unwrap_or(HOUR_MS)))
+        .stale_for(ms(setup.stale_ms))
+        // The bytes of a trial would shrink to nothing.
+        .compress_above(usize::MAX);
+    if let Some(lease) = setup.lease_ms {
+        cache = cache.lease(ms(lease));
+    }
+    if let Some(span) = setup.load_timeout_ms {
+        cache = cache.load_timeout(ms(span));
+    }
+    if let Some(span) = setup.wait_ms {
+        cache = cache.wait(ms(span));
+    }
+    if let Some(life) = setup.local_ms {
+        cache = cache.local_time_to_live(ms(life));
+    }
+    if let Some(bytes) = setup.max_bytes {
+        cache = cache.max_bytes(bytes);
+    }
+    Ok(cache.build()?)
 }
 
 async fn one(answer: impl Future<Output = Outcome>) -> Answer {
@@ -163,23 +182,4 @@ async fn call(answer: impl Future<Output = Outcome>) -> Call {
     let began = Moment::now();
     let outcome = answer.await;
     Call { began, ended: Moment::now(), outcome }
-}
-
-fn found(value: &Value) -> Outcome {
-    Outcome::Value { version: value.version, pid: value.pid }
-}
-
-fn changed(done: Invalidated) -> Outcome {
-    match done {
-        Invalidated::Everywhere => Outcome::Everywhere,
-        Invalidated::Deferred => Outcome::Deferred,
-    }
-}
-
-fn failed(error: &LoadError<Failed>) -> Outcome {
-    match error {
-        LoadError::Failed(_) => Outcome::Failed,
-        LoadError::FailedElsewhere { .. } => Outcome::FailedElsewhere,
-        other => Outcome::Error(format!("{other:?}")),
-    }
 }

@@ -3,7 +3,9 @@
 
 mod desk;
 mod holder;
+mod naive;
 mod origin;
+mod shop;
 
 use std::{
     io::{Write, stdin, stdout},
@@ -32,8 +34,7 @@ async fn main() -> Result<()> {
             say(number, answer).expect("whoever gave the order reads the answer");
         });
     }
-    desk.close().await;
-    Ok(())
+    desk.close().await
 }
 
 /// Reads until the input ends, as it does when whoever gives orders has gone.
