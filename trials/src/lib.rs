@@ -7,8 +7,10 @@
 //! | how it is told | [`order`], [`hold`], [`crew`] |
 //! | whether what happened was allowed | [`history`] |
 //! | who holds a lock under fire | [`fire`], which writes to a [`ledger`] |
+//! | whether the cache keeps its promises whatever goes wrong | [`chaos`] |
 //! | what goes on for half an hour | `bin/soak/` |
 
+pub mod chaos;
 pub mod crew;
 pub mod fire;
 pub mod history;

@@ -1,0 +1,113 @@
+//! Those who ask: each does one random operation after the other, whatever goes wrong.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use tokio::time::{sleep, timeout};
+
+use super::{
+    arena::{Arena, IDS, Seat},
+    history::{Act, End, Step},
+    operation::{Effect, Habits, Operation},
+};
+use crate::{
+    crew::Worker,
+    moment::Moment,
+    order::{Answer, Order, Origin},
+};
+
+/// The clients of one process.
+const CLIENTS: u64 = 4;
+
+/// How long a client rests between two operations, in milliseconds.
+const REST_MS: std::ops::Range<u64> = 0..30;
+
+/// How long a client rests that finds nobody.
+const REPLACING: Duration = Duration::from_millis(50);
+
+/// After so long nobody believes in an answer.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// Plays until it is over.
+pub(super) async fn play(arena: &Arena) {
+    let habits = Habits::of(IDS);
+    let clients = arena.seats.iter().flat_map(|seat| (0..CLIENTS).map(move |client| (seat, client)));
+    join_all(clients.map(|(seat, client)| {
+        let own = arena.seed.wrapping_mul(31).wrapping_add(client + CLIENTS * seat.number as u64);
+        one(arena, seat, &habits, StdRng::seed_from_u64(own))
+    }))
+    .await;
+}
+
+/// Has every process load every id, once nothing is wrong any more.
+pub(super) async fn read_all(arena: &Arena) {
+    join_all(arena.seats.iter().map(async |seat| {
+        for at in 0..IDS {
+            let (process, worker) = seat.worker();
+            let order = Order::Load { id: id(at), callers: 1, origin: Origin::Row { ms: 0 } };
+            let (asked, end) = ask(&worker, order).await;
+            let step = Step { process, id: id(at), name: "load", act: Act::Load, asked, end };
+            arena.history().steps.push(step);
+        }
+    }))
+    .await;
+}
+
+pub(super) fn id(at: usize) -> String {
+    format!("id-{at}")
+}
+
+async fn one(arena: &Arena, seat: &Seat, habits: &Habits, mut dice: StdRng) {
+    while !arena.is_over() {
+        let (operation, at) = (habits.operation(&mut dice), habits.id(&mut dice));
+        match step(arena, seat, operation, at, &mut dice).await {
+            Some(step) if !was_dead(arena, &step) => arena.history().steps.push(step),
+            _ => sleep(REPLACING).await,
+        }
+        sleep(Duration::from_millis(dice.random_range(REST_MS))).await;
+    }
+}
+
+/// Nothing if the process was killed before it came to the operation itself.
+async fn step(
+    arena: &Arena,
+    seat: &Seat,
+    operation: &Operation,
+    at: usize,
+    dice: &mut StdRng,
+) -> Option<Step> {
+    let (_beside, _alone);
+    match operation.effect {
+        Effect::Puts => _alone = arena.changing[at].write().await,
+        Effect::Changes => _beside = arena.changing[at].read().await,
+        _ => {}
+    }
+    let ((process, worker), id) = (seat.worker(), id(at));
+    let version = if operation.raises() { raise(&worker, &id).await? } else { 0 };
+    let (asked, end) = ask(&worker, operation.order(&id, version, dice)).await;
+    Some(Step { process, id, name: operation.name, act: operation.act(version), asked, end })
+}
+
+/// Whether a step was asked of a process that had ended before.
+fn was_dead(arena: &Arena, step: &Step) -> bool {
+    let died = arena.history().processes[step.process].died;
+    matches!(step.end, End::Died(_)) && died.is_some_and(|died| died <= step.asked)
+}
+
+async fn raise(worker: &Worker, id: &str) -> Option<u64> {
+    match timeout(PATIENCE, worker.ask(Order::Raise(id.to_owned()))).await {
+        Ok(Some(Answer::Raised(version))) => Some(version),
+        _ => None,
+    }
+}
+
+async fn ask(worker: &Worker, order: Order) -> (Moment, End) {
+    let asked = Moment::now();
+    let end = match timeout(PATIENCE, worker.ask(order)).await {
+        Ok(Some(Answer::Done(mut calls))) => End::Told(calls.pop().expect("one call was ordered")),
+        Ok(_) => End::Died(Moment::now()),
+        Err(_) => End::Hung(Moment::now()),
+    };
+    (asked, end)
+}

@@ -1,0 +1,149 @@
+//! Everything that may go wrong: its name, where it can happen, and what it takes from the promises.
+
+/// One kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// A process does nothing for a while.
+    Stop,
+    /// A process is killed, and another takes its place.
+    Kill,
+    /// What a process asks does not arrive for a while.
+    HoldRequests,
+    /// What a process is answered does not arrive for a while.
+    HoldReplies,
+    /// Both.
+    Hole,
+    /// Single messages to a process are lost.
+    LoseMessages,
+    /// What a process asks is done, but it is not told; then its connections end.
+    LoseReplies,
+    /// Everything arrives a bit late.
+    Delay,
+    /// All connections of a process end.
+    Cut,
+    /// The calendar of a process is wrong by a quarter of an hour.
+    Skew,
+    /// All connections end on which messages are heard.
+    Deafen,
+    /// All other connections end.
+    Disconnect,
+    /// Everything that is stored is gone.
+    Flush,
+    /// The server forgets its scripts.
+    ForgetScripts,
+    /// The server does nothing for a while.
+    Freeze,
+    /// The server dies, and comes back empty.
+    Restart,
+    /// The clock of the server is set a quarter of an hour ahead.
+    Ahead,
+    /// The clock of the server is set back by as much.
+    Back,
+    /// A replica takes over from a primary that knows.
+    FailOver,
+    /// A primary is killed, and its replica takes over.
+    KillPrimary,
+    /// A slot is moved to another node while it is in use.
+    MoveSlot,
+}
+
+/// Whom a fault befalls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// One process.
+    Process,
+    /// The servers, and so all processes.
+    Servers,
+}
+
+/// Where a fault can happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// Only where one server does all.
+    One,
+    /// Only in a cluster.
+    Cluster,
+    /// Anywhere.
+    Any,
+}
+
+/// What a fault takes from the promises while it lasts. Where nothing is set they hold as if there was none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Takes {
+    /// Redis cannot be asked, of the ids that are named.
+    pub hides: bool,
+    /// Leases may be gone, or overtaken by changes that are done again at another server.
+    pub forgets: bool,
+    /// A process does not run.
+    pub stops: bool,
+    /// What was changed a moment before may be missing at the server that takes over.
+    pub deposes: bool,
+}
+
+/// What is known of a kind of fault.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts {
+    /// The kind.
+    pub fault: Fault,
+    /// Its name in the table.
+    pub name: &'static str,
+    /// Whom it befalls.
+    pub reach: Reach,
+    /// Where it can happen.
+    pub site: Site,
+    /// What it takes.
+    pub takes: Takes,
+}
+
+const NOTHING: Takes = Takes { hides: false, forgets: false, stops: false, deposes: false };
+const STOPS: Takes = Takes { stops: true, ..NOTHING };
+const HIDES: Takes = Takes { hides: true, ..NOTHING };
+const FORGETS: Takes = Takes { forgets: true, ..NOTHING };
+const BOTH: Takes = Takes { hides: true, forgets: true, ..NOTHING };
+const DEPOSES: Takes = Takes { deposes: true, ..BOTH };
+
+/// Every kind.
+pub const TABLE: &[Facts] = &[
+    row(Fault::Stop, "stop", Reach::Process, Site::Any, STOPS),
+    row(Fault::Kill, "kill", Reach::Process, Site::Any, STOPS),
+    row(Fault::Skew, "skew", Reach::Process, Site::Any, NOTHING),
+    row(Fault::HoldRequests, "hold requests", Reach::Process, Site::One, HIDES),
+    row(Fault::HoldReplies, "hold replies", Reach::Process, Site::One, HIDES),
+    row(Fault::Hole, "hole", Reach::Process, Site::One, HIDES),
+    row(Fault::LoseMessages, "lose messages", Reach::Process, Site::One, NOTHING),
+    row(Fault::LoseReplies, "lose replies", Reach::Process, Site::One, HIDES),
+    row(Fault::Delay, "delay", Reach::Process, Site::One, NOTHING),
+    row(Fault::Cut, "cut", Reach::Process, Site::One, HIDES),
+    row(Fault::Deafen, "deafen", Reach::Servers, Site::Any, NOTHING),
+    row(Fault::Disconnect, "disconnect", Reach::Servers, Site::Any, HIDES),
+    row(Fault::Flush, "flush", Reach::Servers, Site::Any, FORGETS),
+    row(Fault::ForgetScripts, "forget scripts", Reach::Servers, Site::Any, NOTHING),
+    row(Fault::Freeze, "freeze", Reach::Servers, Site::Any, HIDES),
+    row(Fault::Restart, "restart", Reach::Servers, Site::One, BOTH),
+    row(Fault::Ahead, "clock ahead", Reach::Servers, Site::One, FORGETS),
+    row(Fault::Back, "clock back", Reach::Servers, Site::One, NOTHING),
+    row(Fault::FailOver, "fail over", Reach::Servers, Site::Cluster, BOTH),
+    row(Fault::KillPrimary, "kill primary", Reach::Servers, Site::Cluster, DEPOSES),
+    row(Fault::MoveSlot, "move slot", Reach::Servers, Site::Cluster, BOTH),
+];
+
+const fn row(fault: Fault, name: &'static str, reach: Reach, site: Site, takes: Takes) -> Facts {
+    Facts { fault, name, reach, site, takes }
+}
+
+impl Fault {
+    /// What is known of this kind.
+    ///
+    /// # Panics
+    ///
+    /// If it is missing in the table.
+    pub fn facts(self) -> &'static Facts {
+        TABLE.iter().find(|facts| facts.fault == self).expect("every kind is in the table")
+    }
+
+    /// The kinds of this reach that can happen at `site`.
+    pub fn all(reach: Reach, site: Site) -> Vec<Self> {
+        let fits = |facts: &&Facts| facts.reach == reach && (facts.site == Site::Any || facts.site == site);
+        TABLE.iter().filter(fits).map(|facts| facts.fault).collect()
+    }
+}
