@@ -1,7 +1,8 @@
-//! The project's own commands: `cargo xtask test`, `bench` and `soak`.
+//! The project's own commands: `cargo xtask test`, `bench`, `soak` and `chaos`.
 
 mod bench;
 mod cases;
+mod chaos;
 mod packages;
 mod process;
 mod readme;
@@ -34,6 +35,13 @@ enum Command {
         #[arg(long, default_value_t = 30.0)]
         minutes: f64,
     },
+    /// Has processes and servers fail in every way known, and looks whether the cache keeps its promises; `--help` after
+    /// `--` tells of the arguments.
+    Chaos {
+        /// The arguments of the trial: `--minutes`, `--seed`, `--topology`, `--subject`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -42,6 +50,7 @@ fn main() -> ExitCode {
         Command::Test { list: false } => test::run(),
         Command::Bench { args } => bench::run(&args),
         Command::Soak { minutes } => soak::run(minutes),
+        Command::Chaos { args } => chaos::run(&args),
     });
     done.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
