@@ -69,6 +69,15 @@ pub enum Order {
     Put(String, u64),
     /// Forgets the value.
     Invalidate(String),
+    /// Forgets the value while so many callers ask for it: the first call is the change.
+    InvalidateAmidLoads {
+        /// What they ask for.
+        id: String,
+        /// How many there are.
+        callers: usize,
+        /// What the loader does.
+        origin: Origin,
+    },
     /// Makes the value stale.
     Expire(String),
     /// Gives the row a new version, without a word to the cache.

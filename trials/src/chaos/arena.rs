@@ -28,6 +28,7 @@ use crate::{
     crew::{Worker, program},
     moment::Moment,
     order::{Answer, Load, Order, Report, Setup, Subject},
+    rows,
 };
 
 /// How many ids are asked for.
@@ -75,6 +76,7 @@ pub(super) struct Arena {
     ground: Arc<Ground>,
     pub(super) seats: Vec<Seat>,
     pub(super) seed: u64,
+    pub(super) began: Moment,
     pub(super) until: Moment,
     /// Among themselves puts are last-arrival-wins: one at a time, and no other change beside it.
     pub(super) changing: Vec<RwLock<()>>,
@@ -95,7 +97,8 @@ impl Arena {
         let history = Mutex::new(History { processes, ..History::default() });
         let seats = seats.into_iter().map(|(seat, _)| seat).collect();
         let changing = (0..IDS).map(|_| RwLock::new(())).collect();
-        Self { ground, seats, seed, until: Moment::now(), changing, history }
+        let began = Moment::now();
+        Self { ground, seats, seed, began, until: began, changing, history }
     }
 
     pub(super) fn site(&self) -> Site {
@@ -236,8 +239,11 @@ fn process(seat: usize, report: &Report) -> Process {
 /// If a process does not start, or a server or SQLite do not answer.
 pub async fn play(ground: Ground, subject: Subject, length: Duration, seed: u64) -> History {
     let folder = TempDir::new().expect("a folder can be created");
-    let mut arena = Arena::open(Arc::new(ground), subject, seed, &folder.path().join("rows")).await;
-    arena.until = Moment::now().after(length);
+    let database = folder.path().join("rows");
+    // Of several who open a new file at once, some find it locked.
+    rows::open(&database).await.expect("a new file can be opened").close().await;
+    let mut arena = Arena::open(Arc::new(ground), subject, seed, &database).await;
+    arena.until = arena.began.after(length);
     let meter = Meter::start();
     tokio::join!(clients::play(&arena), strikes::play(&arena));
     arena.end().await;

@@ -46,9 +46,9 @@ pub(super) async fn read_all(arena: &Arena) {
         for at in 0..IDS {
             let (process, worker) = seat.worker();
             let order = Order::Load { id: id(at), callers: 1, origin: Origin::Row { ms: 0 } };
-            let (asked, end) = ask(&worker, order).await;
-            let step = Step { process, id: id(at), name: "load", act: Act::Load, asked, end };
-            arena.history().steps.push(step);
+            let (asked, ends) = ask(&worker, order).await;
+            let step = |end| Step { process, id: id(at), name: "load", act: Act::Load, asked, end };
+            arena.history().steps.extend(ends.into_iter().map(step));
         }
     }))
     .await;
@@ -61,22 +61,18 @@ pub(super) fn id(at: usize) -> String {
 async fn one(arena: &Arena, seat: &Seat, habits: &Habits, mut dice: StdRng) {
     while !arena.is_over() {
         let (operation, at) = (habits.operation(&mut dice), habits.id(&mut dice));
-        match step(arena, seat, operation, at, &mut dice).await {
-            Some(step) if !was_dead(arena, &step) => arena.history().steps.push(step),
-            _ => sleep(REPLACING).await,
+        let mut steps = steps(arena, seat, operation, at, &mut dice).await;
+        steps.retain(|step| !was_dead(arena, step));
+        if steps.is_empty() {
+            sleep(REPLACING).await;
         }
+        arena.history().steps.extend(steps);
         sleep(Duration::from_millis(dice.random_range(REST_MS))).await;
     }
 }
 
-/// Nothing if the process was killed before it came to the operation itself.
-async fn step(
-    arena: &Arena,
-    seat: &Seat,
-    operation: &Operation,
-    at: usize,
-    dice: &mut StdRng,
-) -> Option<Step> {
+/// Nothing if the process was killed before it came to the operation itself; else each call of it.
+async fn steps(arena: &Arena, seat: &Seat, operation: &Operation, at: usize, dice: &mut StdRng) -> Vec<Step> {
     let (_beside, _alone);
     match operation.effect {
         Effect::Puts => _alone = arena.changing[at].write().await,
@@ -84,9 +80,14 @@ async fn step(
         _ => {}
     }
     let ((process, worker), id) = (seat.worker(), id(at));
-    let version = if operation.raises() { raise(&worker, &id).await? } else { 0 };
-    let (asked, end) = ask(&worker, operation.order(&id, version, dice)).await;
-    Some(Step { process, id, name: operation.name, act: operation.act(version), asked, end })
+    let version = if operation.raises() { raise(&worker, &id).await } else { Some(0) };
+    let Some(version) = version else { return Vec::new() };
+    let (asked, ends) = ask(&worker, operation.order(&id, version, dice)).await;
+    let step = |(place, end)| {
+        let act = operation.act(version, place);
+        Step { process, id: id.clone(), name: operation.name, act, asked, end }
+    };
+    ends.into_iter().enumerate().map(step).collect()
 }
 
 /// Whether a step was asked of a process that had ended before.
@@ -102,12 +103,13 @@ async fn raise(worker: &Worker, id: &str) -> Option<u64> {
     }
 }
 
-async fn ask(worker: &Worker, order: Order) -> (Moment, End) {
+/// When it was asked, and how each call ended; of a process that did not answer, how that did.
+async fn ask(worker: &Worker, order: Order) -> (Moment, Vec<End>) {
     let asked = Moment::now();
-    let end = match timeout(PATIENCE, worker.ask(order)).await {
-        Ok(Some(Answer::Done(mut calls))) => End::Told(calls.pop().expect("one call was ordered")),
-        Ok(_) => End::Died(Moment::now()),
-        Err(_) => End::Hung(Moment::now()),
+    let ends = match timeout(PATIENCE, worker.ask(order)).await {
+        Ok(Some(Answer::Done(calls))) => calls.into_iter().map(End::Told).collect(),
+        Ok(_) => vec![End::Died(Moment::now())],
+        Err(_) => vec![End::Hung(Moment::now())],
     };
-    (asked, end)
+    (asked, ends)
 }

@@ -34,7 +34,7 @@ pub enum Effect {
     Fails,
     /// It reads what is there.
     Reads,
-    /// The row is changed, then the cache is told to forget.
+    /// The row is changed, then the cache is told to forget; what else is called at that moment loads.
     Changes,
     /// The row is changed, then the cache is given the value: alone, as of two puts the last one wins.
     Puts,
@@ -49,7 +49,12 @@ pub const TABLE: &[Operation] = &[
         load(id, Origin::Failure { ms: dice.random_range(SLEEP_MS) })
     }),
     row("read", 24, Effect::Reads, |id, _, _| Order::Read(id.into())),
-    row("invalidate", 12, Effect::Changes, |id, _, _| Order::Invalidate(id.into())),
+    row("invalidate", 8, Effect::Changes, |id, _, _| Order::Invalidate(id.into())),
+    row("amid loads", 4, Effect::Changes, |id, _, dice| Order::InvalidateAmidLoads {
+        id: id.into(),
+        callers: dice.random_range(1..5),
+        origin: Origin::Row { ms: dice.random_range(SLEEP_MS) },
+    }),
     row("put", 6, Effect::Puts, |id, version, _| Order::Put(id.into(), version)),
     row("expire", 6, Effect::Expires, |id, _, _| Order::Expire(id.into())),
 ];
@@ -72,8 +77,10 @@ impl Operation {
         matches!(self.effect, Effect::Changes | Effect::Puts)
     }
 
-    pub(super) fn act(&self, version: u64) -> Act {
+    /// What a call means, the first one or another.
+    pub(super) fn act(&self, version: u64, place: usize) -> Act {
         match self.effect {
+            _ if place > 0 => Act::Load,
             Effect::Loads => Act::Load,
             Effect::Fails => Act::LoadInVain,
             Effect::Reads => Act::Read,

@@ -1,6 +1,6 @@
 //! What goes wrong when, out of one seed: endless, and every kind once before any comes again.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::SliceRandom};
 
@@ -10,10 +10,11 @@ use super::{
 };
 
 /// Between two faults of one process, and of the servers.
-const PAUSE_MS: std::ops::Range<u64> = 200..900;
+const SEAT_PAUSE_MS: Range<u64> = 200..2_500;
+const SERVERS_PAUSE_MS: Range<u64> = 200..900;
 
 /// How long a fault lasts, where it does.
-const LENGTH_MS: std::ops::Range<u64> = 50..1_500;
+const LENGTH_MS: Range<u64> = 50..1_500;
 
 /// A fault to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,7 @@ pub(super) struct Plan {
     dice: StdRng,
     kinds: Vec<Fault>,
     hand: Vec<Fault>,
+    pause_ms: Range<u64>,
 }
 
 impl Plan {
@@ -42,7 +44,7 @@ impl Plan {
         shared.shuffle(&mut StdRng::seed_from_u64(seed));
         let hand = shared.into_iter().skip(seat).step_by(PROCESSES).collect();
         let own = seed.wrapping_add(1 + seat as u64);
-        Self { dice: StdRng::seed_from_u64(own), kinds, hand }
+        Self { dice: StdRng::seed_from_u64(own), kinds, hand, pause_ms: SEAT_PAUSE_MS }
     }
 
     /// The faults of the servers.
@@ -51,7 +53,7 @@ impl Plan {
         let mut dice = StdRng::seed_from_u64(seed.wrapping_sub(1));
         let mut hand = kinds.clone();
         hand.shuffle(&mut dice);
-        Self { dice, kinds, hand }
+        Self { dice, kinds, hand, pause_ms: SERVERS_PAUSE_MS }
     }
 
     /// How many faults come before one comes again.
@@ -65,7 +67,7 @@ impl Plan {
             self.hand.shuffle(&mut self.dice);
         }
         let mut span = |range| Duration::from_millis(self.dice.random_range(range));
-        let (pause, length) = (span(PAUSE_MS), span(LENGTH_MS));
+        let (pause, length) = (span(self.pause_ms.clone()), span(LENGTH_MS));
         let fault = self.hand.pop().expect("there are kinds everywhere");
         Strike { pause, fault, length, roll: self.dice.random() }
     }

@@ -29,6 +29,10 @@ const GAP: Duration = Duration::from_millis(100);
 /// What the messages have in them that are lost: changes, and the beat of a process.
 const MESSAGES: [&str; 3] = [" gone ", " aged ", " beat "];
 
+/// For so long something goes wrong, then nothing for a while: what is in memory would not get old otherwise.
+const STORM: Duration = Duration::from_secs(6);
+const CALM: Duration = Duration::from_secs(4);
+
 /// Strikes until it is over and every kind has happened, and mends.
 pub(super) async fn play(arena: &Arena) {
     let site = arena.site();
@@ -42,6 +46,7 @@ async fn befall(arena: &Arena, seat: &Seat, mut plan: Plan) {
     while due > 0 || !arena.is_over() {
         let strike = plan.next();
         sleep(strike.pause).await;
+        storm(arena).await;
         let began = Moment::now();
         strike_process(arena, seat, &strike).await;
         note(arena, &strike, Some(seat), None, began).await;
@@ -54,11 +59,22 @@ async fn befall_servers(arena: &Arena, mut plan: Plan) {
     while due > 0 || !arena.is_over() {
         let strike = plan.next();
         sleep(strike.pause).await;
+        storm(arena).await;
         arena.look_for_keys().await;
         let began = Moment::now();
         let ids = arena.apart(move |ground| strike_servers(ground, &strike)).await;
         note(arena, &strike, None, ids, began).await;
         due = due.saturating_sub(1);
+    }
+}
+
+/// Waits for the next storm, unless there is one.
+async fn storm(arena: &Arena) {
+    let (passed, weather) = (Moment::now().since(arena.began), STORM + CALM);
+    let storms = u32::try_from(passed.as_nanos() / weather.as_nanos()).unwrap_or(u32::MAX);
+    let since = passed.saturating_sub(weather * storms);
+    if since >= STORM {
+        sleep(weather.saturating_sub(since)).await;
     }
 }
 

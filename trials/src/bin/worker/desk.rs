@@ -81,6 +81,13 @@ impl Desk {
             Order::Read(id) => one(self.shop.read(&id)).await,
             Order::Put(id, version) => one(self.shop.put(&id, version)).await,
             Order::Invalidate(id) => one(self.shop.invalidate(&id)).await,
+            Order::InvalidateAmidLoads { id, callers, origin } => {
+                let (shop, changed) = (self.shop.clone(), id.clone());
+                let change = tokio::spawn(call(async move { shop.invalidate(&changed).await }));
+                let loads = self.load(&id, callers, origin).await;
+                let change = change.await.expect("a change does not panic");
+                Answer::Done([vec![change], loads].concat())
+            }
             Order::Expire(id) => one(self.shop.expire(&id)).await,
             Order::Raise(id) => Answer::Raised(self.source.raise(&id).await),
             Order::Loads => Answer::Loads(self.source.tell()),
