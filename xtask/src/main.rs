@@ -1,6 +1,7 @@
-//! The project's own commands: `cargo xtask test`, `bench`, `soak` and `chaos`.
+//! The project's own commands: `cargo xtask test`, `bench`, `soak`, `chaos` and `bugs`.
 
 mod bench;
+mod bugs;
 mod cases;
 mod chaos;
 mod packages;
@@ -42,6 +43,18 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Puts one bug after the other into a copy of the library, and looks whether chaos finds it.
+    Bugs {
+        /// Only those with this in their names.
+        #[arg(default_value = "")]
+        only: String,
+        /// For how long each of them may stay hidden.
+        #[arg(long, default_value_t = 0.5)]
+        minutes: f64,
+        /// The seed of the operations and faults.
+        #[arg(long, default_value_t = 7)]
+        seed: u64,
+    },
 }
 
 fn main() -> ExitCode {
@@ -51,6 +64,7 @@ fn main() -> ExitCode {
         Command::Bench { args } => bench::run(&args),
         Command::Soak { minutes } => soak::run(minutes),
         Command::Chaos { args } => chaos::run(&args),
+        Command::Bugs { only, minutes, seed } => bugs::run(&only, minutes, seed),
     });
     done.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
