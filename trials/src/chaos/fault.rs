@@ -13,8 +13,10 @@ pub enum Fault {
     HoldReplies,
     /// Both.
     Hole,
-    /// Single messages to a process are lost.
+    /// Some messages to a process are lost that tell of changes.
     LoseMessages,
+    /// Some messages to a process are lost that tell that others live.
+    LoseBeats,
     /// What a process asks is done, but it is not told; then its connections end.
     LoseReplies,
     /// Everything arrives a bit late.
@@ -45,6 +47,15 @@ pub enum Fault {
     KillPrimary,
     /// A slot is moved to another node while it is in use.
     MoveSlot,
+}
+
+/// When a fault is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weather {
+    /// Among others, of which most take something.
+    Storm,
+    /// While nothing else goes wrong: nobody is to feel anything of it.
+    Calm,
 }
 
 /// Whom a fault befalls.
@@ -111,6 +122,7 @@ pub const TABLE: &[Facts] = &[
     row(Fault::HoldReplies, "hold replies", Reach::Process, Site::One, HIDES),
     row(Fault::Hole, "hole", Reach::Process, Site::One, HIDES),
     row(Fault::LoseMessages, "lose messages", Reach::Process, Site::One, NOTHING),
+    row(Fault::LoseBeats, "lose beats", Reach::Process, Site::One, NOTHING),
     row(Fault::LoseReplies, "lose replies", Reach::Process, Site::One, HIDES),
     row(Fault::Delay, "delay", Reach::Process, Site::One, NOTHING),
     row(Fault::Cut, "cut", Reach::Process, Site::One, HIDES),
@@ -131,7 +143,22 @@ const fn row(fault: Fault, name: &'static str, reach: Reach, site: Site, takes: 
     Facts { fault, name, reach, site, takes }
 }
 
+impl Facts {
+    /// When it is due.
+    pub fn weather(&self) -> Weather {
+        let harmless = self.reach == Reach::Process && self.takes == NOTHING;
+        if harmless { Weather::Calm } else { Weather::Storm }
+    }
+}
+
 impl Fault {
+    /// All kinds that can happen at `site`.
+    pub fn at(site: Site) -> Vec<Self> {
+        let of =
+            |reach| [Weather::Storm, Weather::Calm].map(|weather| Self::all(reach, site, weather)).concat();
+        [of(Reach::Process), of(Reach::Servers)].concat()
+    }
+
     /// What is known of this kind.
     ///
     /// # Panics
@@ -141,9 +168,10 @@ impl Fault {
         TABLE.iter().find(|facts| facts.fault == self).expect("every kind is in the table")
     }
 
-    /// The kinds of this reach that can happen at `site`.
-    pub fn all(reach: Reach, site: Site) -> Vec<Self> {
-        let fits = |facts: &&Facts| facts.reach == reach && (facts.site == Site::Any || facts.site == site);
+    /// The kinds of this reach that can happen at `site` in such a weather.
+    pub fn all(reach: Reach, site: Site, weather: Weather) -> Vec<Self> {
+        let here = |facts: &Facts| facts.site == Site::Any || facts.site == site;
+        let fits = |facts: &&Facts| facts.reach == reach && here(facts) && facts.weather() == weather;
         TABLE.iter().filter(fits).map(|facts| facts.fault).collect()
     }
 }

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng, seq::SliceRandom};
 
 use super::{
     PROCESSES,
-    fault::{Fault, Reach, Site},
+    fault::{Fault, Reach, Site, Weather},
 };
 
 /// Between two faults of one process, and of the servers.
@@ -38,18 +38,19 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The faults of the process in this seat. Among them, the processes have every kind in their first round.
-    pub(super) fn of_seat(seed: u64, site: Site, seat: usize) -> Self {
-        let kinds = Fault::all(Reach::Process, site);
+    pub(super) fn of_seat(seed: u64, site: Site, seat: usize, weather: Weather) -> Self {
+        let kinds = Fault::all(Reach::Process, site, weather);
         let mut shared = kinds.clone();
         shared.shuffle(&mut StdRng::seed_from_u64(seed));
         let hand = shared.into_iter().skip(seat).step_by(PROCESSES).collect();
-        let own = seed.wrapping_add(1 + seat as u64);
+        let calm = u64::from(weather == Weather::Calm);
+        let own = seed.wrapping_add(1 + seat as u64 + PROCESSES as u64 * calm);
         Self { dice: StdRng::seed_from_u64(own), kinds, hand, pause_ms: SEAT_PAUSE_MS }
     }
 
     /// The faults of the servers.
     pub(super) fn of_servers(seed: u64, site: Site) -> Self {
-        let kinds = Fault::all(Reach::Servers, site);
+        let kinds = Fault::all(Reach::Servers, site, Weather::Storm);
         let mut dice = StdRng::seed_from_u64(seed.wrapping_sub(1));
         let mut hand = kinds.clone();
         hand.shuffle(&mut dice);
@@ -92,13 +93,12 @@ mod tests {
     #[test]
     fn every_kind_happens_in_the_first_round() {
         for site in [Site::One, Site::Cluster] {
-            let seats = (0..PROCESSES).map(|seat| Plan::of_seat(7, site, seat));
-            let dealt: BTreeSet<Fault> = seats
-                .chain([Plan::of_servers(7, site)])
-                .flat_map(|mut plan| (0..plan.first_round()).map(|_| plan.next().fault).collect::<Vec<_>>())
-                .collect();
-            let all = [Fault::all(Reach::Process, site), Fault::all(Reach::Servers, site)].concat();
-            assert_eq!(dealt, all.into_iter().collect());
+            let of = |weather| (0..PROCESSES).map(move |seat| Plan::of_seat(7, site, seat, weather));
+            let plans = of(Weather::Storm).chain(of(Weather::Calm)).chain([Plan::of_servers(7, site)]);
+            let round =
+                |mut plan: Plan| (0..plan.first_round()).map(move |_| plan.next().fault).collect::<Vec<_>>();
+            let dealt: BTreeSet<Fault> = plans.flat_map(round).collect();
+            assert_eq!(dealt, Fault::at(site).into_iter().collect());
         }
     }
 }

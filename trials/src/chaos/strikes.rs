@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::{
     arena::{Arena, Seat},
     cluster,
-    fault::Fault,
+    fault::{Fault, Weather},
     ground::Ground,
     history::{self, Span, Window},
     plan::{Plan, Strike},
@@ -26,19 +26,32 @@ const LONGEST_DELAY_MS: u64 = 40;
 const ANSWERS: Duration = Duration::from_millis(200);
 const GAP: Duration = Duration::from_millis(100);
 
-/// What the messages have in them that are lost: changes, and the beat of a process.
-const MESSAGES: [&str; 3] = [" gone ", " aged ", " beat "];
+/// What the messages have in them that tell of changes, and those that tell that a process lives.
+const CHANGES: [&str; 2] = [" gone ", " aged "];
+const BEAT: &str = " beat ";
+
+/// How many of them in a row are lost, at most.
+const MOST_CHANGES: u64 = 60;
+const MOST_BEATS: u64 = 3;
 
 /// For so long something goes wrong, then nothing for a while: what is in memory would not get old otherwise.
 const STORM: Duration = Duration::from_secs(6);
-const CALM: Duration = Duration::from_secs(4);
+const CALM: Duration = Duration::from_secs(6);
+
+/// How soon in a calm what nobody is to feel is done, so that it shows before the next storm.
+const SOON: Duration = Duration::from_millis(500);
 
 /// Strikes until it is over and every kind has happened, and mends.
 pub(super) async fn play(arena: &Arena) {
     let site = arena.site();
-    let seats =
-        arena.seats.iter().map(|seat| befall(arena, seat, Plan::of_seat(arena.seed, site, seat.number)));
-    tokio::join!(join_all(seats), befall_servers(arena, Plan::of_servers(arena.seed, site)));
+    let of = |seat: &Seat, weather| Plan::of_seat(arena.seed, site, seat.number, weather);
+    let storms = arena.seats.iter().map(|seat| befall(arena, seat, of(seat, Weather::Storm)));
+    let calms = arena.seats.iter().map(|seat| befall_quietly(arena, seat, of(seat, Weather::Calm)));
+    tokio::join!(
+        join_all(storms),
+        join_all(calms),
+        befall_servers(arena, Plan::of_servers(arena.seed, site))
+    );
 }
 
 async fn befall(arena: &Arena, seat: &Seat, mut plan: Plan) {
@@ -47,9 +60,17 @@ async fn befall(arena: &Arena, seat: &Seat, mut plan: Plan) {
         let strike = plan.next();
         sleep(strike.pause).await;
         storm(arena).await;
-        let began = Moment::now();
-        strike_process(arena, seat, &strike).await;
-        note(arena, &strike, Some(seat), None, began).await;
+        strike_seat(arena, seat, &strike).await;
+        due = due.saturating_sub(1);
+    }
+}
+
+/// One fault in each calm.
+async fn befall_quietly(arena: &Arena, seat: &Seat, mut plan: Plan) {
+    let mut due = plan.first_round();
+    while due > 0 || !arena.is_over() {
+        sleep(until_calm(arena) + SOON).await;
+        strike_seat(arena, seat, &plan.next()).await;
         due = due.saturating_sub(1);
     }
 }
@@ -68,14 +89,31 @@ async fn befall_servers(arena: &Arena, mut plan: Plan) {
     }
 }
 
+async fn strike_seat(arena: &Arena, seat: &Seat, strike: &Strike) {
+    let began = Moment::now();
+    strike_process(arena, seat, strike).await;
+    note(arena, strike, Some(seat), None, began).await;
+}
+
 /// Waits for the next storm, unless there is one.
 async fn storm(arena: &Arena) {
-    let (passed, weather) = (Moment::now().since(arena.began), STORM + CALM);
-    let storms = u32::try_from(passed.as_nanos() / weather.as_nanos()).unwrap_or(u32::MAX);
-    let since = passed.saturating_sub(weather * storms);
+    let since = since_storm(arena);
     if since >= STORM {
-        sleep(weather.saturating_sub(since)).await;
+        sleep((STORM + CALM).saturating_sub(since)).await;
     }
+}
+
+/// How long it takes until a calm begins.
+fn until_calm(arena: &Arena) -> Duration {
+    let since = since_storm(arena);
+    if since < STORM { STORM - since } else { STORM + CALM + STORM - since }
+}
+
+/// How long ago the last storm began.
+fn since_storm(arena: &Arena) -> Duration {
+    let (passed, both) = (Moment::now().since(arena.began), STORM + CALM);
+    let storms = u32::try_from(passed.as_nanos() / both.as_nanos()).unwrap_or(u32::MAX);
+    passed.saturating_sub(both * storms)
 }
 
 /// Takes note of a fault that was mended a moment ago, and of who feels it until when.
@@ -127,10 +165,8 @@ async fn strike_network(proxy: &Proxy, fault: Fault, strike: &Strike) {
             proxy.requests(delay);
             proxy.replies(delay);
         }
-        Fault::LoseMessages => {
-            let which = usize::try_from(strike.roll % 3).expect("it is below three");
-            proxy.drop_replies(1 + strike.roll / 3 % 3, MESSAGES[which]);
-        }
+        Fault::LoseMessages => return lose_changes(proxy, 1 + strike.roll % MOST_CHANGES),
+        Fault::LoseBeats => return proxy.drop_replies(1 + strike.roll % MOST_BEATS, BEAT),
         Fault::LoseReplies => return lose_replies(proxy, strike.length.min(ANSWERS)).await,
         Fault::Cut => return proxy.cut(),
         other => unreachable!("{other:?} befalls no network"),
@@ -138,6 +174,12 @@ async fn strike_network(proxy: &Proxy, fault: Fault, strike: &Strike) {
     sleep(strike.length).await;
     proxy.requests(Flow::Pass);
     proxy.replies(Flow::Pass);
+}
+
+fn lose_changes(proxy: &Proxy, count: u64) {
+    for change in CHANGES {
+        proxy.drop_replies(count, change);
+    }
 }
 
 /// Half an answer is no answer, but its script has run.

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     check::{Promise, Verdict, Violation},
-    fault::{Fault, Reach, Site},
+    fault::{Fault, Site},
     history::{End, History, Strike},
     operation,
 };
@@ -16,9 +16,8 @@ use crate::{moment::Moment, order::Outcome};
 impl History {
     /// The kinds of faults that did not happen, of those that can at `site`.
     pub fn missing(&self, site: Site) -> Vec<Fault> {
-        let all = [Reach::Process, Reach::Servers].map(|reach| Fault::all(reach, site)).concat();
         let happened = |fault: &Fault| self.strikes.iter().any(|strike| strike.fault == *fault);
-        all.into_iter().filter(|fault| !happened(fault)).collect()
+        Fault::at(site).into_iter().filter(|fault| !happened(fault)).collect()
     }
 
     /// The whole table.

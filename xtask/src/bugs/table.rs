@@ -42,6 +42,8 @@ const FILL: &str = "crates/forebay/src/cache/redis/fill.lua";
 const INVALIDATE: &str = "crates/forebay/src/cache/redis/invalidate.lua";
 const LEASE: &str = "crates/forebay/src/cache/redis/lease.lua";
 const HEARING: &str = "crates/forebay/src/cache/hearing.rs";
+const INNER: &str = "crates/forebay/src/cache/inner.rs";
+const OUTAGE: &str = "crates/forebay/src/cache/outage.rs";
 const WRITE: &str = "crates/forebay/src/cache/write.rs";
 const DEFERRED: &str = "crates/forebay/src/cache/deferred.rs";
 const FENCE: &str = "crates/forebay/src/cache/fence.rs";
@@ -80,6 +82,7 @@ pub(super) const BUGS: &[Bug] = &[
             edit(HEARING, "Heard::Deaf => self.epoch.set_hearing(false),", "Heard::Deaf => {}"),
         ],
     ),
+    bug("a gap makes nothing suspect", &[edit(HEARING, "self.epoch.missed();", "")]),
     bug(
         "memory is not dropped behind the store",
         &[edit(
@@ -104,6 +107,25 @@ pub(super) const BUGS: &[Bug] = &[
             "let whole = !*cut || *cut || epoch.now() == self.epoch;",
         )],
     ),
+    bug("a change lets running loads serve", &[edit(INNER, "self.flights.detach(key);", "")]),
+    bug(
+        "what is not confirmed is forgotten",
+        &[edit(
+            OUTAGE,
+            "Err(Unavailable) => self.deferred.keep(&self.remote, id, &change)",
+            "Err(Unavailable) => {}",
+        )],
+    ),
+    bug("a lease has no expiry", &[edit(LEASE, "redis.call('PEXPIRE', lease, life)", "")]),
+    Bug {
+        name: "nothing is done again at another server",
+        topology: "cluster",
+        edits: &[edit(
+            DEFERRED,
+            "if now.since(since) <= REMEMBERED {",
+            "if now.since(since) > REMEMBERED * 9 {",
+        )],
+    },
     bug(
         "Redis is waited for without end",
         &[edit(
