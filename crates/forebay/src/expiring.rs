@@ -97,7 +97,7 @@ impl<T> Expiring<T> {
         self.entries.retain(|_, timed| timed.deadline > now);
     }
 
-    #[cfg(test)]
+    /// How many there are, with what is past its deadline and not swept.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

@@ -221,6 +221,16 @@ impl Keys {
         self.entry("lease", space, version, id)
     }
 
+    /// The numbers of a space, whatever its version.
+    pub(crate) fn numbers(&self, space: &Name) -> String {
+        self.named("tags", space.as_str())
+    }
+
+    /// The number of one tag, which is in its encoded form.
+    pub(crate) fn tag(&self, space: &Name, tag: &str) -> String {
+        self.named("tag", space.as_str()) + ":" + tag
+    }
+
     /// `mode` is the name of one whose values no other can read.
     pub(crate) fn limit(&self, policy: &Name, subject: &str, mode: Option<&str>) -> String {
         let mut key = self.limit_of(policy.as_str(), subject);

@@ -29,7 +29,7 @@ pub enum Event<'a> {
         /// What became of it.
         outcome: FillOutcome,
     },
-    /// An id was invalidated, expired or explicitly put.
+    /// An id was invalidated, expired or explicitly put, or a tag or the whole space was invalidated.
     Changed {
         /// The space of the cache.
         space: &'a str,

@@ -11,15 +11,15 @@ const NOTHING: &str = "-";
 /// What one publisher tells all the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
-    /// The value of an id is not what it was.
-    Change { publisher: u64, number: u64, kind: Kind, space: &'a str, id: &'a str },
+    /// The value of an id is not what it was, or those of many ids are not.
+    Change { publisher: u64, number: u64, kind: Kind, space: &'a str, id: &'a str, raised: Option<u64> },
     /// The publisher lives, and has counted its changes.
     Beat { publisher: u64, tally: Tally },
     /// The publisher ends, and this is its last count.
     Bye { publisher: u64, tally: Tally },
 }
 
-/// How the value changed.
+/// How the value changed, or what else did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It was invalidated or put.
@@ -28,6 +28,17 @@ pub(crate) enum Kind {
     Aged,
     /// Not a value: a subject of a policy got quota back.
     Freed,
+    /// Not one value: the number of a tag was raised, to that in the last word.
+    Tag,
+    /// Not one value: the number of a whole space was raised. The id says nothing.
+    Clear,
+}
+
+impl Kind {
+    /// Whether its messages end with a number, which the script that publishes them appends.
+    fn raises(self) -> bool {
+        matches!(self, Self::Tag | Self::Clear)
+    }
 }
 
 /// Which changes of a publisher were published by the time of its heartbeat: all up to `through` but the
@@ -55,6 +66,8 @@ impl<'a> Message<'a> {
             "gone" => change(publisher, Kind::Gone, words)?,
             "aged" => change(publisher, Kind::Aged, words)?,
             "freed" => change(publisher, Kind::Freed, words)?,
+            "tag" => change(publisher, Kind::Tag, words)?,
+            "clear" => change(publisher, Kind::Clear, words)?,
             "beat" => Self::Beat { publisher, tally: tally(words)? },
             "bye" => Self::Bye { publisher, tally: tally(words)? },
             _ => return None,
@@ -65,7 +78,9 @@ impl<'a> Message<'a> {
 fn change<'a>(publisher: u64, kind: Kind, words: &mut str::Split<'a, char>) -> Option<Message<'a>> {
     let number = decimal(words.next()?).filter(|number| *number > 0)?;
     let mut name = || words.next().filter(|word| !word.is_empty());
-    Some(Message::Change { publisher, number, kind, space: name()?, id: name()? })
+    let (space, id) = (name()?, name()?);
+    let raised = if kind.raises() { Some(raised(words.next()?)?) } else { None };
+    Some(Message::Change { publisher, number, kind, space, id, raised })
 }
 
 fn tally(words: &mut str::Split<'_, char>) -> Option<Tally> {
@@ -85,6 +100,11 @@ fn decimal(word: &str) -> Option<u64> {
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?
 }
 
+/// A number that scripts hold exactly.
+fn raised(word: &str) -> Option<u64> {
+    decimal(word).filter(|number| *number <= 1 << 53)
+}
+
 fn hex(word: &str) -> Option<u64> {
     let digits = word.len() == 16 && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     digits.then(|| u64::from_str_radix(word, 16).ok())?
@@ -93,8 +113,9 @@ fn hex(word: &str) -> Option<u64> {
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Change { publisher, number, kind, space, id } => {
-                write!(f, "{VERSION} {kind} {publisher:016x} {number} {space} {id}")
+            Self::Change { publisher, number, kind, space, id, raised } => {
+                write!(f, "{VERSION} {kind} {publisher:016x} {number} {space} {id}")?;
+                raised.map_or(Ok(()), |raised| write!(f, " {raised}"))
             }
             Self::Beat { publisher, tally } => write!(f, "{VERSION} beat {publisher:016x} {tally}"),
             Self::Bye { publisher, tally } => write!(f, "{VERSION} bye {publisher:016x} {tally}"),
@@ -108,6 +129,8 @@ impl fmt::Display for Kind {
             Self::Gone => "gone",
             Self::Aged => "aged",
             Self::Freed => "freed",
+            Self::Tag => "tag",
+            Self::Clear => "clear",
         })
     }
 }
@@ -149,9 +172,12 @@ mod tests {
         let tally = Tally { through: 12, open: vec![7, 9], skipped: vec![] };
         let beat = Message::Beat { publisher: 0xa1, tally };
         assert_eq!(beat.to_string(), "f1 beat 00000000000000a1 12 7,9 -");
-        let change =
-            Message::Change { publisher: 1, number: 3, kind: Kind::Gone, space: "shop:item", id: "a%20b" };
-        assert_eq!(change.to_string(), "f1 gone 0000000000000001 3 shop:item a%20b");
+        let change = |kind, id, raised| {
+            Message::Change { publisher: 1, number: 3, kind, space: "shop:item", id, raised }.to_string()
+        };
+        assert_eq!(change(Kind::Gone, "a%20b", None), "f1 gone 0000000000000001 3 shop:item a%20b");
+        assert_eq!(change(Kind::Tag, "red", Some(7)), "f1 tag 0000000000000001 3 shop:item red 7");
+        assert_eq!(change(Kind::Clear, "-", Some(7)), "f1 clear 0000000000000001 3 shop:item - 7");
     }
 
     #[test]
@@ -168,6 +194,9 @@ mod tests {
             "f1 gone 0000000000000001 18446744073709551616 s i",
             "f1 gone 0000000000000001 1 s ",
             "f1 gone 0000000000000001 1 s",
+            "f1 tag 0000000000000001 1 s i",
+            "f1 tag 0000000000000001 1 s i x",
+            "f1 clear 0000000000000001 1 s - 9007199254740993",
             "f1 beat 0000000000000001 1 -",
             "f1 beat 0000000000000001 1 2, -",
             "f1 bye 0000000000000001",
@@ -181,17 +210,20 @@ mod tests {
         #[test]
         fn what_is_written_is_read(
             publisher: u64, number in 1_u64..,
-            kind in prop_oneof![Just(Kind::Gone), Just(Kind::Aged), Just(Kind::Freed)], space in "[a-z:]{1,9}", id in "[^\\s]{1,9}",
-            tally in tallies(),
+            kind in prop_oneof![
+                Just(Kind::Gone), Just(Kind::Aged), Just(Kind::Freed), Just(Kind::Tag), Just(Kind::Clear)
+            ],
+            space in "[a-z:]{1,9}", id in "[^\\s]{1,9}", raised in 0_u64..1 << 53, tally in tallies(),
         ) {
-            check(&Message::Change { publisher, number, kind, space: &space, id: &id });
+            let raised = kind.raises().then_some(raised);
+            check(&Message::Change { publisher, number, kind, space: &space, id: &id, raised });
             check(&Message::Beat { publisher, tally: tally.clone() });
             check(&Message::Bye { publisher, tally });
         }
 
         #[test]
         fn no_bytes_panic(
-            bytes: Vec<u8>, verb in "gone|aged|freed|beat|bye", tail in "[0-9a-f,+ -]{0,40}",
+            bytes: Vec<u8>, verb in "gone|aged|freed|tag|clear|beat|bye", tail in "[0-9a-f,+ -]{0,40}",
         ) {
             Message::parse(&bytes);
             Message::parse(format!("f1 {verb} 0000000000000001 {tail}").as_bytes());

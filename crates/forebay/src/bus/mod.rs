@@ -45,6 +45,8 @@ const UNNOTICED: Duration = Duration::from_millis(1500);
 pub(crate) enum Heard<'a> {
     /// An id was changed, by this process where `own`.
     Changed { space: &'a str, id: &'a str, kind: Kind, own: bool },
+    /// The number of a tag was raised, or without one that of the whole space.
+    Raised { space: &'a str, tag: Option<&'a str>, to: u64 },
     /// Something was missed. What follows is heard.
     Missed,
     /// Nothing is heard until the next [`Heard::Hearing`].
@@ -115,11 +117,11 @@ impl Bus {
         bus
     }
 
-    /// Prepares to tell that `id` has changed.
+    /// Prepares to tell that `id` has changed. What the kind needs behind that is for the store to append.
     pub(crate) fn announce(&self, space: &str, id: &str, kind: Kind) -> Announcement<'_> {
         let number = self.0.numbers.take(self.0.redis.clock().now());
         let publisher = self.0.publisher;
-        let message = Message::Change { publisher, number, kind, space, id }.to_string();
+        let message = Message::Change { publisher, number, kind, space, id, raised: None }.to_string();
         Announcement { bus: &self.0, number, message }
     }
 
@@ -193,6 +195,10 @@ impl Inner {
             (self.ear)(Heard::Missed);
         }
         match message {
+            Message::Change { space, id, kind, raised: Some(to), .. } => {
+                let tag = (*kind == Kind::Tag).then_some(*id);
+                (self.ear)(Heard::Raised { space, tag, to: *to });
+            }
             Message::Change { publisher, space, id, kind, .. } => {
                 let own = *publisher == self.publisher;
                 (self.ear)(Heard::Changed { space, id, kind: *kind, own });

@@ -1,11 +1,14 @@
-//! What a cache asks of its store: four operations, each atomic as a whole, on ids of one space.
+//! What a cache asks of its store: four operations on ids of one space and two on its numbers, each atomic as a whole.
 
 use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
 
-use super::token::Token;
+use super::{
+    numbers::{Group, Known},
+    token::Token,
+};
 use crate::bus::Kind;
 
 /// The store of one space. Ids arrive encoded.
@@ -26,12 +29,37 @@ pub(crate) trait Backend: Send + Sync {
     /// Changes what is stored under `id`, whoever holds its lease: the lease is gone afterwards.
     fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()>;
 
+    /// Answers the numbers of the space and of some tags, all of one moment.
+    fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known>;
+
+    /// Raises the number of `group` above all of its space, and above `own`; answers it.
+    fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64>;
+
     /// The name under which [`Wake`](crate::wake::Wake) tells that the lease of `id` has ended.
     fn wake_name(&self, id: &str) -> String;
 }
 
 /// The store's answer, on its way.
 pub(crate) type Answer<'a, T> = BoxFuture<'a, Result<T, Unavailable>>;
+
+/// What is asked about numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question<'a> {
+    /// The tags, encoded.
+    pub(crate) tags: &'a [Box<str>],
+    pub(crate) purpose: Purpose,
+}
+
+/// What numbers are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To see whether an entry is current.
+    Look,
+    /// To begin a load: the space is given numbers if it has none.
+    Load,
+    /// To store an entry for so long: the tags are given numbers too, all of which last as long.
+    Fill(Duration),
+}
 
 /// The store could not be asked. What to do then is the caller's one decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +116,8 @@ pub(crate) enum Leased {
         /// Whether the caller's stale entry is still stored.
         stale_is_kept: bool,
     },
+    /// The store cannot be asked: an entry that was filled in meanwhile, in this process.
+    LocalEntry(Stored),
     /// The store cannot be asked: a lease is the caller's that only this process knows of.
     GrantedLocally,
     /// Somebody else holds it, for so long unless renewed.

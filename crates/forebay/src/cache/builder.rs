@@ -229,8 +229,9 @@ impl<V: Send + Sync + 'static> Builder<V> {
         self.site.claim(&name)?;
         let shared = self.site.shared();
         let space = shared.memory.space();
-        let backend = self.site.backend(&name, space, &options);
-        let mut inner = Inner::new(name.clone(), space, options, self.codec, backend, shared);
+        let numbers = shared.epochs.open();
+        let backend = self.site.backend(&name, space, &options, &numbers);
+        let mut inner = Inner::new((name.clone(), space), options, self.codec, backend, numbers, shared);
         inner.guard = self.guard;
         let cache = Cache::from(inner);
         let hears: Weak<dyn Overtaken> = Arc::<Inner<V>>::downgrade(&cache.inner);

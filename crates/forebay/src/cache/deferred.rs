@@ -15,7 +15,8 @@ use futures::stream::{self, StreamExt};
 use tokio::sync::Notify;
 
 use super::{
-    backend::{Answer, Backend, Change, Unavailable},
+    backend::{Backend, Change, Unavailable},
+    numbers::{Group, Numbers},
     slots::Space,
 };
 use crate::{
@@ -46,15 +47,22 @@ pub(crate) trait Distant: Backend + fmt::Debug {
     /// The space that it stores.
     fn space(&self) -> Space;
 
-    /// Invalidates every entry of the space.
-    fn sweep(&self) -> Answer<'_, ()>;
+    /// What this process knows of the numbers of the space.
+    fn held_numbers(&self) -> &Numbers;
+}
+
+/// What a change concerns, but for whole spaces.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Item {
+    Id(Box<str>),
+    Tag(Box<str>),
 }
 
 /// The changes of one `Forebay` that are not confirmed, and those confirmed lately.
 pub(crate) struct Deferred {
     clock: Clock,
     state: Mutex<State>,
-    /// How many ids and spaces wait: zero spares the readers the lock.
+    /// How many items and spaces wait: zero spares the readers the lock.
     waiting: AtomicUsize,
     /// How often the server has become another one.
     servers: AtomicUsize,
@@ -63,9 +71,11 @@ pub(crate) struct Deferred {
 
 #[derive(Default)]
 struct State {
-    ids: HashMap<(Space, Box<str>), Waiting>,
+    items: HashMap<(Space, Item), Waiting>,
+    /// What waits to be invalidated as a whole, with all that waited of it.
     spaces: HashMap<Space, Waiting>,
-    confirmed: VecDeque<(Moment, Arc<dyn Distant>, Box<str>)>,
+    /// Without an item, the whole space.
+    confirmed: VecDeque<(Moment, Arc<dyn Distant>, Option<Item>)>,
     numbers: u64,
     /// Where the next attempt begins.
     turn: usize,
@@ -96,7 +106,12 @@ impl Deferred {
             return false;
         }
         let state = self.state.lock();
-        state.spaces.contains_key(&space) || state.ids.contains_key(&(space, id.into()))
+        state.spaces.contains_key(&space) || state.items.contains_key(&(space, Item::Id(id.into())))
+    }
+
+    /// Whether the whole space waits to be invalidated, so that nothing the store has of it is to be used.
+    pub(super) fn holds_all(&self, space: Space) -> bool {
+        self.waiting.load(SeqCst) > 0 && self.state.lock().spaces.contains_key(&space)
     }
 
     /// The number of the server that is asked now. An answer that came from a later one may lack a change that
@@ -107,8 +122,24 @@ impl Deferred {
 
     /// Keeps a change until the store confirms it. What invalidates stays in the place of what only expires.
     pub(super) fn keep(&self, store: &Arc<dyn Distant>, id: &str, change: &Change) {
+        self.keep_item(store, Item::Id(id.into()), change);
+    }
+
+    /// Keeps what is to be invalidated together until the store confirms it. In this process it is done.
+    pub(super) fn keep_raise(&self, store: &Arc<dyn Distant>, group: &Group) {
+        match group {
+            Group::Tag(tag) => self.keep_item(store, Item::Tag(tag.clone()), &Change::Invalidate),
+            Group::Space => {
+                let since = self.clock.now();
+                self.update(|state| state.keep_space(store, since));
+                self.bell.notify_one();
+            }
+        }
+    }
+
+    fn keep_item(&self, store: &Arc<dyn Distant>, item: Item, change: &Change) {
         let since = self.clock.now();
-        self.update(|state| state.keep(store, id, change, since));
+        self.update(|state| state.keep(store, item, change, since));
         self.bell.notify_one();
     }
 
@@ -119,10 +150,19 @@ impl Deferred {
 
     /// Takes note that the store has confirmed a change of `id` that was sent at `mark`.
     pub(super) fn confirm(&self, store: &Arc<dyn Distant>, id: &str, change: &Change, mark: u64) {
-        let now = self.clock.now();
+        let (now, item) = (self.clock.now(), Item::Id(id.into()));
         self.update(|state| match change {
-            Change::Expire => state.remember(now, store, id),
-            Change::Invalidate | Change::Claim(..) => state.done(store, id, mark, now),
+            Change::Expire => state.remember(now, store, Some(item)),
+            Change::Invalidate | Change::Claim(..) => state.done(store, item, mark, now),
+        });
+    }
+
+    /// Takes note that the store has confirmed what was to be invalidated together, and was sent at `mark`.
+    pub(super) fn confirm_raise(&self, store: &Arc<dyn Distant>, group: &Group, mark: u64) {
+        let now = self.clock.now();
+        self.update(|state| match group {
+            Group::Tag(tag) => state.done(store, Item::Tag(tag.clone()), mark, now),
+            Group::Space => state.cleared(store, mark, now),
         });
     }
 
@@ -131,9 +171,9 @@ impl Deferred {
         let now = self.clock.now();
         self.update(|state| {
             let confirmed = std::mem::take(&mut state.confirmed);
-            for (since, store, id) in confirmed {
+            for (since, store, item) in confirmed {
                 if now.since(since) <= REMEMBERED {
-                    state.keep(&store, &id, &Change::Invalidate, now);
+                    state.keep_again(&store, item, now);
                 }
             }
         });
@@ -144,10 +184,10 @@ impl Deferred {
     /// How many changes wait, and since when the oldest.
     pub(crate) fn backlog(&self) -> (usize, Duration) {
         let state = self.state.lock();
-        let since = state.ids.values().map(|waiting| waiting.since);
+        let since = state.items.values().map(|waiting| waiting.since);
         let oldest = since.chain(state.spaces.values().map(|waiting| waiting.since)).min();
         let age = oldest.map_or(Duration::ZERO, |oldest| self.clock.now().since(oldest));
-        (state.ids.len() + state.spaces.len(), age)
+        (state.items.len() + state.spaces.len(), age)
     }
 
     /// Has changes confirmed for as long as it runs.
@@ -172,18 +212,21 @@ impl Deferred {
     }
 
     async fn attempt(&self) -> Result<(), Unavailable> {
-        let (ids, spaces) = self.state.lock().next();
-        let attempts = stream::iter(ids).map(|(id, waiting)| async move {
+        let (items, spaces) = self.state.lock().next();
+        let attempts = stream::iter(items).map(|(item, waiting)| async move {
             let Waiting { store, change, number, .. } = waiting;
-            store.change(&id, change).await?;
-            self.update(|state| state.done(&store, &id, number, self.clock.now()));
+            match &item {
+                Item::Id(id) => store.change(id, change).await?,
+                Item::Tag(tag) => raise(&*store, &Group::Tag(tag.clone())).await?,
+            }
+            self.update(|state| state.done(&store, item, number, self.clock.now()));
             Ok(())
         });
         let all = |ok, done: Result<(), Unavailable>| std::future::ready(ok && done.is_ok());
         let all_done = attempts.buffer_unordered(AT_A_TIME).fold(true, all).await;
         for Waiting { store, number, .. } in spaces {
-            store.sweep().await?;
-            self.update(|state| state.swept(store.space(), number));
+            raise(&*store, &Group::Space).await?;
+            self.update(|state| state.cleared(&store, number, self.clock.now()));
         }
         if all_done { Ok(()) } else { Err(Unavailable) }
     }
@@ -191,12 +234,20 @@ impl Deferred {
     fn update(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.state.lock();
         change(&mut state);
-        self.waiting.store(state.ids.len() + state.spaces.len(), SeqCst);
+        self.waiting.store(state.items.len() + state.spaces.len(), SeqCst);
     }
 }
 
+/// Invalidates in the store what is invalidated in this process.
+async fn raise(store: &dyn Distant, group: &Group) -> Result<(), Unavailable> {
+    let own = store.held_numbers().pending(group);
+    let to = store.raise(group, own).await?;
+    store.held_numbers().confirm(group, own, to);
+    Ok(())
+}
+
 impl State {
-    fn keep(&mut self, store: &Arc<dyn Distant>, id: &str, change: &Change, since: Moment) {
+    fn keep(&mut self, store: &Arc<dyn Distant>, item: Item, change: &Change, since: Moment) {
         let space = store.space();
         self.numbers += 1;
         let number = self.numbers;
@@ -204,55 +255,80 @@ impl State {
             waiting.number = number;
             return;
         }
-        if self.ids.len() >= MOST {
-            self.ids.retain(|(other, _), _| *other != space);
-            let waiting = Waiting { store: store.clone(), change: Change::Invalidate, since, number };
-            self.spaces.insert(space, waiting);
-            return;
+        if self.items.len() >= MOST {
+            store.held_numbers().pass(&Group::Space);
+            return self.keep_space(store, since);
         }
         let soft = matches!(change, Change::Expire);
         // A put is not done late: what it would have stored may be old by then.
         let change = if soft { Change::Expire } else { Change::Invalidate };
         let waiting = Waiting { store: store.clone(), change: change.clone(), since, number };
-        let held = self.ids.entry((space, id.into())).or_insert(waiting);
+        let held = self.items.entry((space, item)).or_insert(waiting);
         held.number = number;
         if !soft {
             held.change = change;
         }
     }
 
+    fn keep_space(&mut self, store: &Arc<dyn Distant>, since: Moment) {
+        let space = store.space();
+        self.numbers += 1;
+        self.items.retain(|(other, _), _| *other != space);
+        let (store, number) = (store.clone(), self.numbers);
+        let held = self.spaces.entry(space);
+        held.or_insert(Waiting { store, change: Change::Invalidate, since, number }).number = number;
+    }
+
+    /// What was confirmed by another server than is asked now.
+    fn keep_again(&mut self, store: &Arc<dyn Distant>, item: Option<Item>, now: Moment) {
+        match item {
+            Some(item) => {
+                if let Item::Tag(tag) = &item {
+                    store.held_numbers().pass(&Group::Tag(tag.clone()));
+                }
+                self.keep(store, item, &Change::Invalidate, now);
+            }
+            None => {
+                store.held_numbers().pass(&Group::Space);
+                self.keep_space(store, now);
+            }
+        }
+    }
+
     /// Some of what waits, others each time: what cannot be done, as on one node of a cluster, is not in the
     /// way of the rest.
-    fn next(&mut self) -> (Vec<(Box<str>, Waiting)>, Vec<Waiting>) {
-        let count = BATCH.min(self.ids.len());
-        let ids = self.ids.iter().cycle().skip(self.turn).take(count);
-        let ids = ids.map(|((_, id), waiting)| (id.clone(), waiting.clone())).collect();
-        self.turn = (self.turn + count) % self.ids.len().max(1);
-        (ids, self.spaces.values().cloned().collect())
+    fn next(&mut self) -> (Vec<(Item, Waiting)>, Vec<Waiting>) {
+        let count = BATCH.min(self.items.len());
+        let items = self.items.iter().cycle().skip(self.turn).take(count);
+        let items = items.map(|((_, item), waiting)| (item.clone(), waiting.clone())).collect();
+        self.turn = (self.turn + count) % self.items.len().max(1);
+        (items, self.spaces.values().cloned().collect())
     }
 
     /// A change whose number is above `mark` came while this one was on its way: it waits on.
-    fn done(&mut self, store: &Arc<dyn Distant>, id: &str, mark: u64, now: Moment) {
-        let key = (store.space(), Box::from(id));
-        if self.ids.get(&key).is_some_and(|waiting| waiting.number <= mark) {
-            self.ids.remove(&key);
+    fn done(&mut self, store: &Arc<dyn Distant>, item: Item, mark: u64, now: Moment) {
+        let key = (store.space(), item);
+        if self.items.get(&key).is_some_and(|waiting| waiting.number <= mark) {
+            self.items.remove(&key);
         }
-        self.remember(now, store, id);
+        self.remember(now, store, Some(key.1));
     }
 
-    /// What was kept while the space was being swept may concern what the sweep had passed: it is swept again.
-    fn swept(&mut self, space: Space, number: u64) {
-        if self.spaces.get(&space).is_some_and(|waiting| waiting.number == number) {
+    /// As [`State::done`], for a whole space.
+    fn cleared(&mut self, store: &Arc<dyn Distant>, mark: u64, now: Moment) {
+        let space = store.space();
+        if self.spaces.get(&space).is_some_and(|waiting| waiting.number <= mark) {
             self.spaces.remove(&space);
         }
+        self.remember(now, store, None);
     }
 
-    fn remember(&mut self, now: Moment, store: &Arc<dyn Distant>, id: &str) {
+    fn remember(&mut self, now: Moment, store: &Arc<dyn Distant>, item: Option<Item>) {
         let old = |(since, ..): &(Moment, _, _)| now.since(*since) > REMEMBERED;
         while self.confirmed.len() >= MOST || self.confirmed.front().is_some_and(old) {
             self.confirmed.pop_front();
         }
-        self.confirmed.push_back((now, store.clone(), id.into()));
+        self.confirmed.push_back((now, store.clone(), item));
     }
 }
 

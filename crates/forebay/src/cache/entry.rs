@@ -2,6 +2,9 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use super::numbers::Stamp;
+use crate::key::encode;
+
 /// A value out of the cache, with what is known of it.
 #[non_exhaustive]
 pub struct Entry<V> {
@@ -17,6 +20,7 @@ pub struct Entry<V> {
     pub validator: Option<Arc<str>>,
     /// The random number of this entry, the same in every process.
     pub id: u64,
+    pub(crate) stamp: Stamp,
 }
 
 impl<V> Entry<V> {
@@ -28,7 +32,8 @@ impl<V> Entry<V> {
 
 impl<V> Clone for Entry<V> {
     fn clone(&self) -> Self {
-        Self { value: self.value.clone(), validator: self.validator.clone(), ..*self }
+        let (value, validator) = (self.value.clone(), self.validator.clone());
+        Self { value, validator, stamp: self.stamp.clone(), ..*self }
     }
 }
 
@@ -90,11 +95,13 @@ impl<V> Load<V> {
         self.stale.as_ref().and_then(|entry| entry.validator.as_deref())
     }
 
-    /// The answer "nothing changed": the stale value, fresh again. `None` when there is no stale value.
+    /// The answer "nothing changed": the stale value with its tags, fresh again. `None` when there is no stale value.
     pub fn not_modified(&self) -> Option<Loaded<V>> {
-        self.stale
-            .as_ref()
-            .map(|entry| Loaded { validator: entry.validator.clone(), ..Loaded::shared(entry.value.clone()) })
+        self.stale.as_ref().map(|entry| Loaded {
+            validator: entry.validator.clone(),
+            tags: entry.stamp.tags.to_vec(),
+            ..Loaded::shared(entry.value.clone())
+        })
     }
 }
 
@@ -114,6 +121,9 @@ impl<V> fmt::Debug for Load<V> {
 ///
 /// // A token that states its own life.
 /// let token = Loaded::new("secret".to_owned()).time_to_live(Duration::from_secs(540)).validator("v7");
+///
+/// // A product that is forgotten when its brand is.
+/// let product = Loaded::new("shoe".to_owned()).tag("brand:7").tag("colour:red");
 /// ```
 #[must_use]
 pub struct Loaded<V> {
@@ -121,6 +131,8 @@ pub struct Loaded<V> {
     pub(crate) time_to_live: Option<Duration>,
     pub(crate) stale_for: Option<Duration>,
     pub(crate) validator: Option<Arc<str>>,
+    /// In their encoded form.
+    pub(crate) tags: Vec<Box<str>>,
     pub(crate) stored: bool,
 }
 
@@ -132,7 +144,7 @@ impl<V> Loaded<V> {
 
     /// As [`Loaded::new`], for a value that is in an `Arc` already.
     pub fn shared(value: Arc<V>) -> Self {
-        Self { value, time_to_live: None, stale_for: None, validator: None, stored: true }
+        Self { value, time_to_live: None, stale_for: None, validator: None, tags: Vec::new(), stored: true }
     }
 
     /// Sets how long this value is fresh, without jitter. Under a millisecond it is not stored. Default: the
@@ -154,6 +166,21 @@ impl<V> Loaded<V> {
         self
     }
 
+    /// Adds a tag, any text: [`Cache::invalidate_tag`](super::Cache::invalidate_tag) forgets all values that have it. At
+    /// most 128 different ones; with more, the value is not stored. Default: none.
+    pub fn tag(mut self, tag: impl AsRef<str>) -> Self {
+        let tag = encode(tag.as_ref());
+        if !self.tags.iter().any(|held| **held == *tag) {
+            self.tags.push(tag.into());
+        }
+        self
+    }
+
+    /// Adds several tags, as [`Loaded::tag`] does.
+    pub fn tags(self, tags: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        tags.into_iter().fold(self, Self::tag)
+    }
+
     /// Hands the value to those who wait, and stores it nowhere.
     pub fn do_not_store(mut self) -> Self {
         self.stored = false;
@@ -173,6 +200,7 @@ impl<V> fmt::Debug for Loaded<V> {
             .field("time_to_live", &self.time_to_live)
             .field("stale_for", &self.stale_for)
             .field("validator", &self.validator)
+            .field("tags", &self.tags)
             .field("stored", &self.stored)
             .finish_non_exhaustive()
     }

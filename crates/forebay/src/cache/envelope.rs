@@ -25,6 +25,7 @@ use std::{cmp::Ordering, ops::RangeInclusive, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
+use super::numbers::Stamp;
 use crate::{
     codec::{compress, decompress},
     error::{Error, ErrorKind},
@@ -67,8 +68,7 @@ pub(crate) struct Envelope {
     pub(crate) load_time: Duration,
     pub(crate) validator: Option<Arc<str>>,
     pub(crate) content_type: Option<String>,
-    pub(crate) space_number: u64,
-    pub(crate) tags: Vec<Box<str>>,
+    pub(crate) stamp: Stamp,
     pub(crate) payload: Bytes,
 }
 
@@ -203,26 +203,28 @@ impl Envelope {
         if let Some(content_type) = &self.content_type {
             each(CONTENT_TYPE, content_type.as_bytes());
         }
-        if self.space_number != 0 {
-            each(SPACE_NUMBER, &self.space_number.to_be_bytes());
+        if self.stamp.number != 0 {
+            each(SPACE_NUMBER, &self.stamp.number.to_be_bytes());
         }
-        for tag in &self.tags {
+        for tag in &*self.stamp.tags {
             each(TAG, tag.as_bytes());
         }
     }
 
     fn read_fields(&mut self, mut fields: &[u8]) -> Result<(), Unreadable> {
+        let mut tags: Vec<Box<str>> = Vec::new();
         while !fields.is_empty() {
             let (kind, content) = next_field(&mut fields).ok_or(Unreadable::Corrupt)?;
             match kind {
                 LOAD_TIME => self.load_time = Duration::from_micros(number(content)?),
                 VALIDATOR => self.validator = Some(text(content)?.into()),
                 CONTENT_TYPE => self.content_type = Some(text(content)?.to_owned()),
-                SPACE_NUMBER => self.space_number = number(content)?,
-                TAG => self.tags.push(text(content)?.into()),
+                SPACE_NUMBER => self.stamp.number = number(content)?,
+                TAG => tags.push(text(content)?.into()),
                 _ => {}
             }
         }
+        self.stamp.tags = tags.into();
         Ok(())
     }
 }

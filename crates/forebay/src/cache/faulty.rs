@@ -5,9 +5,10 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 use super::{
-    backend::{Answer, Backend, Budget, Change, Leased, Request, Settle, Stored, Unavailable},
+    backend::{Answer, Backend, Budget, Change, Leased, Question, Request, Settle, Stored, Unavailable},
     deferred::Distant,
     memory::MemoryBackend,
+    numbers::{Group, Known, Numbers},
     slots::Space,
     token::Token,
 };
@@ -71,6 +72,7 @@ impl Faults {
 #[derive(Debug)]
 pub(crate) struct Faulty {
     pub(crate) store: MemoryBackend,
+    pub(crate) numbers: Arc<Numbers>,
     pub(crate) faults: Faults,
     pub(crate) clock: Clock,
 }
@@ -137,6 +139,19 @@ impl Backend for Faulty {
         Box::pin(self.around(BUDGET, question))
     }
 
+    fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {
+        Box::pin(async move {
+            let mut unlimited = self.store.budget();
+            let question = Box::pin(async move { self.store.numbers(question, &mut unlimited).await });
+            self.spend(budget, question).await
+        })
+    }
+
+    fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
+        let question = Box::pin(async move { self.store.raise(group, own).await });
+        Box::pin(self.around(BUDGET, question))
+    }
+
     fn wake_name(&self, id: &str) -> String {
         self.store.wake_name(id)
     }
@@ -147,7 +162,7 @@ impl Distant for Faulty {
         self.store.space
     }
 
-    fn sweep(&self) -> Answer<'_, ()> {
-        Box::pin(self.around(BUDGET, self.store.sweep()))
+    fn held_numbers(&self) -> &Numbers {
+        &self.numbers
     }
 }

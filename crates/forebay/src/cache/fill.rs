@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use super::{
-    backend::{Note, Settle},
+    backend::{Note, Settle, Unavailable},
     bulkhead::Parent,
     caller::{Got, Want},
     entry::{Entry, Loaded, Source},
@@ -13,8 +13,9 @@ use super::{
     flights::Arrival,
     grant::Grant,
     leader::Leader,
+    numbers::Stamp,
     options::Life,
-    seal::Opened,
+    seal::{Draft, Opened},
     verdict::{Answer, Outcome},
 };
 use crate::{error::ErrorKind, observe::FillOutcome};
@@ -23,36 +24,46 @@ impl<V: Send + Sync + 'static> Leader<V> {
     pub(super) async fn fill(&mut self, grant: Grant, loaded: Loaded<V>, took: Duration) -> Outcome<V> {
         let inner = self.inner.clone();
         let (id, life) = (inner.shared.context.dice.bits(), self.life(&loaded));
-        let entry = self.hand_out(&loaded, id, life);
-        let Some(life) = life else { return self.do_not_share(grant, FillOutcome::NotStored).await };
-        let sealed = match inner.seal(&loaded, life, id, took) {
-            Ok(sealed) => sealed,
+        let stamp = Stamp { number: grant.number(), tags: loaded.tags.as_slice().into() };
+        let entry = self.hand_out(&loaded, id, life, stamp.clone());
+        let Some(life) = life else { return self.do_not_share(grant, FillOutcome::NotStored, &stamp).await };
+        let draft = match inner.draft(&loaded, life, id, took) {
+            Ok(draft) => draft,
             Err(error) if error.kind() == ErrorKind::TooLarge => {
-                return self.do_not_share(grant, FillOutcome::TooLarge).await;
+                return self.do_not_share(grant, FillOutcome::TooLarge, &stamp).await;
             }
             Err(error) => {
-                tracing::warn!(space = %inner.name, %error, "a loaded value cannot be encoded and is not stored");
-                return self.do_not_share(grant, FillOutcome::NotStored).await;
+                tracing::warn!(space = %inner.name, %error, "a loaded value cannot be written and is not stored");
+                return self.do_not_share(grant, FillOutcome::NotStored, &stamp).await;
             }
         };
-        let bytes = sealed.bytes.len();
-        let accepted = self.settle(grant, sealed.into_fill()).await;
-        let (fresh_for, kept_for) = (life.fresh, life.total());
-        self.filled(accepted, &Opened { answer: Answer::Present(entry), id, fresh_for, kept_for, bytes })
+        self.store(grant, draft, Answer::Present(entry)).await
     }
 
     pub(super) async fn fill_absence(&mut self, grant: Grant) -> Outcome<V> {
         self.hand_out_answer(Answer::Absent);
         let Some(life) = self.inner.options.absence(None) else {
-            let accepted = self.settle(grant, Settle::Discard).await;
+            let stamp = Stamp { number: grant.number(), ..Stamp::default() };
+            let accepted = self.settle(grant, Settle::Discard, &stamp).await;
             self.inner.forget(&self.id.key);
             return Outcome::Loaded { accepted };
         };
-        let sealed = self.inner.seal_absence(life);
-        let (id, bytes, fresh_for) = (sealed.id, sealed.bytes.len(), life.fresh);
-        let accepted = self.settle(grant, sealed.into_fill()).await;
-        let kept_for = life.total();
-        self.filled(accepted, &Opened { answer: Answer::Absent, id, fresh_for, kept_for, bytes })
+        let draft = self.inner.draft_absence(life);
+        self.store(grant, draft, Answer::Absent).await
+    }
+
+    async fn store(&mut self, grant: Grant, draft: Draft, answer: Answer<V>) -> Outcome<V> {
+        let (id, life, stamp) = (draft.id(), draft.life(), draft.stamp(grant.number()));
+        let sealed = self.inner.seal(draft, grant.number());
+        let bytes = sealed.bytes.len();
+        let accepted = match self.inner.may_fill(&stamp, life).await {
+            Ok(true) => self.settle(grant, sealed.into_fill(), &stamp).await,
+            // What it would store is passed already; the lease is given back.
+            Ok(false) => None,
+            Err(Unavailable) => self.sent_if_whole(&stamp),
+        };
+        let (fresh_for, kept_for) = (life.fresh, life.total());
+        self.filled(accepted, &Opened { answer, id, fresh_for, kept_for, bytes, stamp })
     }
 
     fn filled(&self, accepted: Option<Arrival>, opened: &Opened<V>) -> Outcome<V> {
@@ -65,22 +76,28 @@ impl<V: Send + Sync + 'static> Leader<V> {
 
     /// Ends the lease with `step`. Answers when the step was sent, if it was accepted: who comes later may come
     /// after a change that the store did behind it.
-    async fn settle(&mut self, mut grant: Grant, step: Settle) -> Option<Arrival> {
+    async fn settle(&mut self, mut grant: Grant, step: Settle, stamp: &Stamp) -> Option<Arrival> {
         let sent = self.inner.flights.depart();
         let accepted = grant.settle(step).await.unwrap_or_else(|_| self.is_whole());
-        accepted.then_some(sent)
+        // Nor does it serve who comes after its tags, or the space, were invalidated: the store keeps it all the same.
+        (accepted && !self.inner.numbers.have_passed(stamp)).then_some(sent)
     }
 
     /// The end of a load that no store was asked about.
-    pub(super) fn unasked(&self) -> Outcome<V> {
-        Outcome::Loaded { accepted: self.is_whole().then(|| self.inner.flights.depart()) }
+    pub(super) fn unasked(&self, stamp: &Stamp) -> Outcome<V> {
+        Outcome::Loaded { accepted: self.sent_if_whole(stamp) }
+    }
+
+    fn sent_if_whole(&self, stamp: &Stamp) -> Option<Arrival> {
+        let whole = self.is_whole() && !self.inner.numbers.have_passed(stamp);
+        whole.then(|| self.inner.flights.depart())
     }
 
     /// Tells the others that each of them has to load for himself.
-    async fn do_not_share(&mut self, grant: Grant, outcome: FillOutcome) -> Outcome<V> {
+    async fn do_not_share(&mut self, grant: Grant, outcome: FillOutcome, stamp: &Stamp) -> Outcome<V> {
         self.inner.filled(outcome);
         let note = Settle::Note(Note::Unshared, self.inner.options.failure_for);
-        let accepted = self.settle(grant, note).await;
+        let accepted = self.settle(grant, note, stamp).await;
         self.inner.forget(&self.id.key);
         Outcome::Loaded { accepted }
     }
@@ -119,7 +136,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// Hands a loaded value to those who came before the load.
-    pub(super) fn hand_out(&self, loaded: &Loaded<V>, id: u64, life: Option<Life>) -> Entry<V> {
+    pub(super) fn hand_out(&self, loaded: &Loaded<V>, id: u64, life: Option<Life>, stamp: Stamp) -> Entry<V> {
         let entry = Entry {
             value: loaded.value.clone(),
             age: Duration::ZERO,
@@ -127,6 +144,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             source: Source::Loaded,
             validator: loaded.validator.clone(),
             id,
+            stamp,
         };
         self.hand_out_answer(Answer::Present(entry.clone()));
         entry
@@ -144,6 +162,6 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     fn is_whole(&self) -> bool {
-        self.flight.is_attached() && self.flight.fence.is_whole(&self.inner.shared.epoch)
+        self.flight.is_attached() && self.flight.fence.is_whole(&self.inner.numbers.epoch)
     }
 }

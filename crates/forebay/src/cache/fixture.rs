@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use super::{
     backend::Backend,
     bulkhead::Bulkhead,
-    fence::Epoch,
+    epochs::Epochs,
     inner::{Inner, Shared},
     local::{Memory, Store},
     options::Options,
@@ -38,7 +38,7 @@ pub(super) fn shared(runtime: Handle, clock: Clock) -> Shared {
             wake: Wake::default(),
         },
         memory: Arc::new(Memory::new(64 << 20, Store::Inside)),
-        epoch: Arc::new(Epoch::default()),
+        epochs: Epochs::new(true),
         waits: Arc::new(Waits::default()),
         outage: Bulkhead::new(2),
     }
@@ -52,5 +52,6 @@ pub(super) fn inner<V: Send + Sync + 'static>(
     backend: Arc<dyn Backend>,
 ) -> Inner<V> {
     let (name, space) = (Name::new("tests").expect("a name"), shared.memory.space());
-    Inner::new(name, space, options, Arc::new(codec), backend, shared)
+    let numbers = shared.epochs.open();
+    Inner::new((name, space), options, Arc::new(codec), backend, numbers, shared)
 }

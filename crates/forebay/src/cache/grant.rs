@@ -16,6 +16,8 @@ pub(crate) struct Grant {
     tasks: Tasks,
     key: Arc<str>,
     token: Token,
+    /// The number of the space when it was granted; zero where nobody knows.
+    number: u64,
     life: Duration,
     given_back: bool,
     /// Closed once the load has really ended, which takes a moment after it was aborted.
@@ -30,7 +32,17 @@ impl Grant {
         token: Token,
         life: Duration,
     ) -> Self {
-        Self { backend, tasks, key, token, life, given_back: false, load: None }
+        let (token, number) = token.split();
+        Self { backend, tasks, key, token, number, life, given_back: false, load: None }
+    }
+
+    /// Notes the number of the space.
+    pub(crate) fn begin_at(&mut self, number: u64) {
+        self.number = number;
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     pub(crate) fn token(&self) -> Token {

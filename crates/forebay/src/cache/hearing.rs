@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use super::{fence::Epoch, inner::Inner, local::Memory, memory::Leases, outage::Outage};
+use super::{epochs::Epochs, inner::Inner, local::Memory, memory::Leases, numbers::Group, outage::Outage};
 use crate::{
     bus::{Heard, Kind},
     key::Name,
@@ -17,20 +17,23 @@ use crate::{
 pub(crate) trait Overtaken: Send + Sync {
     /// Somebody has changed `id`.
     fn overtake(&self, id: &str, kind: Kind);
+
+    /// The number of `group` was raised to `to`.
+    fn raised(&self, group: &Group, to: u64);
 }
 
 /// The ears of the caches of one `Forebay`.
 pub(crate) struct Hearing {
     spaces: Mutex<HashMap<String, Vec<Weak<dyn Overtaken>>>>,
-    epoch: Arc<Epoch>,
+    epochs: Arc<Epochs>,
     /// What was leased and filled while the store could not be asked: it ends with its epoch.
     leases: Arc<Leases>,
     memory: Arc<Memory>,
 }
 
 impl Hearing {
-    pub(crate) fn new(epoch: Arc<Epoch>, leases: Arc<Leases>, memory: Arc<Memory>) -> Self {
-        Self { spaces: Mutex::default(), epoch, leases, memory }
+    pub(crate) fn new(epochs: Arc<Epochs>, leases: Arc<Leases>, memory: Arc<Memory>) -> Self {
+        Self { spaces: Mutex::default(), epochs, leases, memory }
     }
 
     /// Has `ear` hear of changes in `space` from now on, for as long as it exists.
@@ -50,13 +53,20 @@ impl Hearing {
                     ear.overtake(id, kind);
                 }
             }
+            // Numbers only grow: whose message it is does not matter, nor in what order they come.
+            Heard::Raised { space, tag, to } => {
+                let group = tag.map_or(Group::Space, |tag| Group::Tag(tag.into()));
+                for ear in self.ears(space) {
+                    ear.raised(&group, to);
+                }
+            }
             Heard::Missed => {
-                self.epoch.missed();
+                self.epochs.missed();
                 self.clear();
             }
-            Heard::Deaf => self.epoch.set_hearing(false),
+            Heard::Deaf => self.epochs.set_hearing(false),
             Heard::Hearing => {
-                self.epoch.set_hearing(true);
+                self.epochs.set_hearing(true);
                 self.clear();
             }
         }
@@ -78,12 +88,19 @@ impl<V: Send + Sync + 'static> Overtaken for Inner<V> {
     fn overtake(&self, id: &str, kind: Kind) {
         Self::overtake(self, id, kind);
     }
+
+    fn raised(&self, group: &Group, to: u64) {
+        self.numbers.raised(group, to);
+    }
 }
 
 impl Overtaken for Outage {
     fn overtake(&self, id: &str, _: Kind) {
         Self::overtake(self, id);
     }
+
+    /// What is leased and filled here has numbers, as everywhere.
+    fn raised(&self, _: &Group, _: u64) {}
 }
 
 impl fmt::Debug for Hearing {

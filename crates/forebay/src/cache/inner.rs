@@ -7,11 +7,13 @@ use super::{
     breaker::Breaker,
     bulkhead::Bulkhead,
     entry::{Entry, Source},
-    fence::{Epoch, Fence},
+    epochs::Epochs,
+    fence::Fence,
     flight::Flight,
     flights::Flights,
     grant::Grant,
-    local::{Local, Memory, Meta},
+    local::{Local, Memory, Meta, TAGGED},
+    numbers::{Judgement, Numbers},
     options::Options,
     seal::Opened,
     slots::Space,
@@ -36,7 +38,7 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) context: Context,
     pub(crate) memory: Arc<Memory>,
-    pub(crate) epoch: Arc<Epoch>,
+    pub(crate) epochs: Arc<Epochs>,
     pub(crate) waits: Arc<Waits>,
     /// Bounds the loads that no lease bounds.
     pub(crate) outage: Bulkhead,
@@ -49,6 +51,7 @@ pub(crate) struct Inner<V> {
     pub(crate) options: Options,
     pub(crate) codec: Arc<dyn Codec<V>>,
     pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) numbers: Arc<Numbers>,
     pub(crate) shared: Shared,
     /// Knows which ids there can be.
     pub(crate) guard: Option<Filter>,
@@ -67,11 +70,11 @@ const BETWEEN_WARNINGS: Duration = Duration::from_secs(60);
 
 impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) fn new(
-        name: Name,
-        space: Space,
+        (name, space): (Name, Space),
         options: Options,
         codec: Arc<dyn Codec<V>>,
         backend: Arc<dyn Backend>,
+        numbers: Arc<Numbers>,
         shared: Shared,
     ) -> Self {
         Self {
@@ -87,12 +90,13 @@ impl<V: Send + Sync + 'static> Inner<V> {
             options,
             codec,
             backend,
+            numbers,
             shared,
         }
     }
 
     pub(crate) fn new_flight(&self, fresh: bool, ends_when_abandoned: bool) -> Flight<V> {
-        let fence = Fence::raise(&self.shared.epoch);
+        let fence = Fence::raise(&self.numbers.epoch);
         Flight::new(self.shared.waits.number(), fence, fresh, ends_when_abandoned)
     }
 
@@ -100,15 +104,15 @@ impl<V: Send + Sync + 'static> Inner<V> {
         Grant::new(self.backend.clone(), self.shared.context.tasks.clone(), key, token, life)
     }
 
-    /// What process memory has for `key` and may still use.
-    #[inline]
+    /// What process memory has for `key` and may still use, if it has no tags.
+    #[cfg(test)]
     pub(crate) fn recall(&self, key: &str) -> Option<Local> {
         self.shared.memory.get(self.space, key).filter(|local| self.is_usable(local))
     }
 
     #[inline]
     fn is_usable(&self, local: &Local) -> bool {
-        local.until > self.shared.context.clock.coarse() && local.epoch == self.shared.epoch.now()
+        local.until > self.shared.context.clock.coarse() && local.epoch == self.numbers.epoch.now()
     }
 
     /// The value of a hit in process memory; counts it.
@@ -126,12 +130,23 @@ impl<V: Send + Sync + 'static> Inner<V> {
     /// What process memory answers for `key`, with all that is told of it.
     pub(crate) fn present(&self, key: &str) -> Option<Answer<V>> {
         // Read as a hit first: only that counts when room is to be made.
-        self.recall(key)?;
+        self.shared.memory.get(self.space, key).filter(|local| self.may_be_usable(local))?;
         let (local, meta) = self.shared.memory.tell(self.space, key)?;
-        if !self.is_usable(&local) {
+        if !self.may_be_usable(&local) || !self.is_known_current(&local, &meta) {
             return None;
         }
         self.told(local, meta, self.shared.context.clock.coarse())
+    }
+
+    fn may_be_usable(&self, local: &Local) -> bool {
+        let tagged = local.epoch == TAGGED && local.until > self.shared.context.clock.coarse();
+        tagged || self.is_usable(local)
+    }
+
+    /// Whether the tags of a value, if it has any, are known not to have passed it.
+    fn is_known_current(&self, local: &Local, meta: &Meta) -> bool {
+        local.epoch != TAGGED
+            || meta.epoch == self.numbers.epoch.now() && self.numbers.judge(&meta.stamp) == Judgement::Current
     }
 
     /// What process memory still has for `key` inside its own life, be it suspect or past its local one: for
@@ -139,7 +154,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) fn last_resort(&self, key: &str) -> Option<Answer<V>> {
         let (local, meta) = self.shared.memory.tell(self.space, key)?;
         let now = self.now();
-        if meta.kept_until <= now {
+        if meta.kept_until <= now || self.numbers.have_passed(&meta.stamp) {
             return None;
         }
         self.told(local, meta, now)
@@ -154,6 +169,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             source: Source::Memory,
             validator: meta.validator,
             id: meta.id,
+            stamp: meta.stamp,
         }))
     }
 
@@ -171,18 +187,20 @@ impl<V: Send + Sync + 'static> Inner<V> {
             }
             Answer::Absent => (None, Duration::ZERO, None),
         };
-        fence.pass(&self.shared.epoch, |epoch| {
+        fence.pass(&self.numbers.epoch, |epoch| {
             let meta = Meta {
                 id: opened.id,
                 born: now.before(age),
                 fresh_until: now.after(opened.fresh_for),
                 kept_until: now.after(opened.kept_for),
                 validator,
+                epoch,
+                stamp: opened.stamp.clone(),
             };
             let local = Local {
                 value,
                 until: now.after(local_life),
-                epoch,
+                epoch: if opened.stamp.tags.is_empty() { epoch } else { TAGGED },
                 bytes: u32::try_from(opened.bytes).unwrap_or(u32::MAX),
                 meta: Some(Box::new(meta)),
             };
@@ -196,7 +214,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
         self.flights.detach(key);
         match kind {
             Kind::Gone => self.forget(key),
-            Kind::Freed => {}
+            Kind::Freed | Kind::Tag | Kind::Clear => {}
             Kind::Aged => self.shared.memory.age(self.space, key, self.now()),
         }
     }

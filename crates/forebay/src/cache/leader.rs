@@ -57,6 +57,8 @@ enum Found<V> {
 /// What the store says to a request for the lease.
 enum Asked {
     Entry(Stored),
+    /// One of this process alone.
+    LocalEntry(Stored),
     Granted(Grant),
     Busy(Duration),
     Failed(Duration),
@@ -98,13 +100,18 @@ impl<V: Send + Sync + 'static> Leader<V> {
             return self.acquire(Reject::All).await;
         }
         let sent = self.inner.flights.depart();
-        let Ok(stored) = self.inner.backend.read(&self.id.key, &mut self.budget).await else {
-            return self.go_without(sent).await;
-        };
-        match self.open(stored) {
-            Found::Usable(answer) => Outcome::Read { answer, sent, waited: false },
-            Found::Stale(stale) => self.fly_on_stale(stale, sent).await,
-            Found::Unusable(reject) => self.acquire(reject).await,
+        match self.look().await {
+            Err(Unavailable) => self.go_without(sent).await,
+            Ok(Found::Usable(answer)) => Outcome::Read { answer, sent, waited: false },
+            Ok(Found::Stale(stale)) => self.fly_on_stale(stale, sent).await,
+            Ok(Found::Unusable(reject)) => self.acquire(reject).await,
+        }
+    }
+
+    async fn look(&mut self) -> Result<Found<V>, Unavailable> {
+        match self.inner.backend.read(&self.id.key, &mut self.budget).await? {
+            Some(stored) => self.judge(stored).await,
+            None => Ok(Found::Unusable(Reject::Nothing)),
         }
     }
 
@@ -141,11 +148,19 @@ impl<V: Send + Sync + 'static> Leader<V> {
             match self.ask(reject, queue.is_listening()).await {
                 // What memory had, a read has answered for: it is no last resort any more.
                 Err(Unavailable) => return self.load_alone(Alone::Locally).await,
-                Ok(Asked::Entry(stored)) => match self.open(Some(stored)) {
-                    Found::Usable(answer) => return Outcome::Read { answer, sent, waited },
+                Ok(Asked::Entry(stored)) => match self.judge(stored).await {
+                    Ok(Found::Usable(answer)) => return Outcome::Read { answer, sent, waited },
                     // The store has it for fresh: asked again in the same way, it would say so again.
-                    Found::Stale(stale) => reject = Reject::Entry(stale.id),
-                    Found::Unusable(why) => reject = why,
+                    Ok(Found::Stale(stale)) => reject = Reject::Entry(stale.id),
+                    Ok(Found::Unusable(why)) => reject = why,
+                    Err(Unavailable) => return self.load_alone(Alone::Locally).await,
+                },
+                Ok(Asked::LocalEntry(stored)) => match self.open(stored) {
+                    Ok(opened) if !inner.numbers.have_passed(&opened.stamp) => {
+                        return Outcome::Read { answer: opened.answer, sent, waited };
+                    }
+                    Ok(opened) => reject = Reject::Entry(opened.id),
+                    Err(why) => reject = why,
                 },
                 Ok(Asked::Granted(grant)) => return self.granted(grant).await,
                 Ok(Asked::Failed(left)) => return self.fail(Failure::Elsewhere(left)).await,
@@ -169,22 +184,34 @@ impl<V: Send + Sync + 'static> Leader<V> {
     /// Asks for the lease once. Whoever goes away before the answer gives it back; one that is not answered
     /// is for the store to take back.
     async fn ask(&mut self, reject: Reject, listening: bool) -> Result<Asked, Unavailable> {
-        let request = self.request(reject, listening);
-        let mut grant = self.inner.grant(self.id.key.clone(), request.token, request.life);
-        let asked = self.inner.backend.lease(&self.id.key, request, &mut self.budget).await;
+        let (inner, request) = (self.inner.clone(), self.request(reject, listening));
+        let mut grant = inner.grant(self.id.key.clone(), request.token, request.life);
+        let stale = self.flight.stale().map(|stale| stale.stamp);
+        let (mut spent, highest) = (self.budget, inner.numbers.highest());
+        // Together: the load begins once both have answered.
+        let (begun, asked) = tokio::join!(
+            inner.begin(stale.as_ref(), &mut spent),
+            inner.backend.lease(&self.id.key, request, &mut self.budget),
+        );
         let leased = asked.inspect_err(|_| grant.keep())?;
-        match leased {
-            Leased::Granted { stale_is_kept: false } => self.flight.withdraw(),
-            Leased::Granted { stale_is_kept: true } => {}
-            _ => grant.keep(),
+        if !matches!(leased, Leased::Granted { .. }) {
+            grant.keep();
         }
         Ok(match leased {
-            Leased::Granted { .. } => Asked::Granted(grant),
+            Leased::Granted { stale_is_kept } => {
+                let begun = begun?;
+                if !stale_is_kept || !begun.base_is_current {
+                    self.flight.withdraw();
+                }
+                grant.begin_at(begun.number);
+                Asked::Granted(grant)
+            }
             Leased::GrantedLocally => {
-                let (key, token) = (self.id.key.clone(), grant.token().local());
-                Asked::Granted(self.inner.grant(key, token, grant.life()))
+                let (key, token) = (self.id.key.clone(), grant.token().local().with_number(highest));
+                Asked::Granted(inner.grant(key, token, grant.life()))
             }
             Leased::Entry(stored) => Asked::Entry(stored),
+            Leased::LocalEntry(stored) => Asked::LocalEntry(stored),
             Leased::Busy(left) => Asked::Busy(left),
             Leased::Failed(left) => Asked::Failed(left),
             Leased::Unshared => Asked::Unshared,
@@ -248,21 +275,31 @@ impl<V: Send + Sync + 'static> Leader<V> {
         if self.loads() { self.load_alone(Alone::Nowhere).await } else { Outcome::Nothing }
     }
 
-    /// Reads what the store had, and keeps in process memory what is fresh.
-    fn open(&self, stored: Option<Stored>) -> Found<V> {
-        let Some(stored) = stored else { return Found::Unusable(Reject::Nothing) };
-        let opened = match self.inner.open(&stored) {
-            Ok(opened) => opened,
-            Err(reason) => {
-                self.inner.unreadable(reason);
-                return Found::Unusable(Head::id(&stored.bytes).map_or(Reject::Nothing, Reject::Entry));
-            }
-        };
-        match &opened.answer {
-            Answer::Absent if !self.takes_absence() => Found::Unusable(Reject::Entry(opened.id)),
-            Answer::Present(entry) if entry.is_stale() => Found::Stale(entry.clone()),
-            Answer::Absent | Answer::Present(_) => self.remember(opened),
+    /// Reads what the store had, and says what cannot be used of it.
+    fn open(&self, stored: Stored) -> Result<Opened<V>, Reject> {
+        let opened = self.inner.open(&stored).map_err(|reason| {
+            self.inner.unreadable(reason);
+            Head::id(&stored.bytes).map_or(Reject::Nothing, Reject::Entry)
+        })?;
+        match opened.answer {
+            Answer::Absent if !self.takes_absence() => Err(Reject::Entry(opened.id)),
+            _ => Ok(opened),
         }
+    }
+
+    /// Sees what can be made of what the store had, and keeps in process memory what is fresh.
+    async fn judge(&mut self, stored: Stored) -> Result<Found<V>, Unavailable> {
+        let opened = match self.open(stored) {
+            Ok(opened) => opened,
+            Err(reject) => return Ok(Found::Unusable(reject)),
+        };
+        if !self.inner.is_current(&opened.stamp, &mut self.budget).await? {
+            return Ok(Found::Unusable(Reject::Entry(opened.id)));
+        }
+        Ok(match opened.answer {
+            Answer::Present(entry) if entry.is_stale() => Found::Stale(entry),
+            Answer::Absent | Answer::Present(_) => self.remember(opened),
+        })
     }
 
     fn remember(&self, opened: Opened<V>) -> Found<V> {
@@ -273,13 +310,29 @@ impl<V: Send + Sync + 'static> Leader<V> {
     /// Fails for those aboard who cannot fall back on what the store has. Each has come before this read.
     pub(super) async fn fail(&mut self, failure: Failure) -> Outcome<V> {
         let sent = self.inner.flights.depart();
-        if let Ok(stored) = self.inner.backend.read(&self.id.key, &mut self.budget).await {
-            match stored.and_then(|stored| self.inner.open(&stored).ok()) {
-                Some(Opened { answer: Answer::Present(entry), .. }) => self.flight.offer(entry, sent),
-                _ => self.flight.withdraw(),
+        match self.fallback().await {
+            Ok(Some(entry)) => self.flight.offer(entry, sent),
+            Ok(None) => self.flight.withdraw(),
+            Err(Unavailable) => {
+                let passed = |stale: Entry<V>| self.inner.numbers.have_passed(&stale.stamp);
+                if self.flight.stale().is_some_and(passed) {
+                    self.flight.withdraw();
+                }
             }
         }
         Outcome::Failed(failure)
+    }
+
+    async fn fallback(&mut self) -> Result<Option<Entry<V>>, Unavailable> {
+        let stored = self.inner.backend.read(&self.id.key, &mut self.budget).await?;
+        let Some(opened) = stored.and_then(|stored| self.inner.open(&stored).ok()) else { return Ok(None) };
+        match opened.answer {
+            Answer::Present(entry) => {
+                let current = self.inner.is_current(&opened.stamp, &mut self.budget).await?;
+                Ok(current.then_some(entry))
+            }
+            Answer::Absent => Ok(None),
+        }
     }
 
     /// Ends the flight: the next caller begins another, and those aboard are told.

@@ -8,8 +8,9 @@ use super::{
     grant::Grant,
     id::Id,
     inner::Inner,
-    options::{LONGEST, SHORTEST},
-    seal::{Opened, Sealed},
+    numbers::Stamp,
+    options::{LONGEST, Life, SHORTEST},
+    seal::{Draft, Opened, Sealed},
     token::Token,
     verdict::Answer,
 };
@@ -38,7 +39,8 @@ pub enum Filled {
     Unshared,
     /// The store did not answer; the value is in the memory of this process only.
     Deferred,
-    /// It is not stored: the lease had run out, or an invalidate, put or expire has taken it away.
+    /// It is not stored: the lease had run out, or an invalidate, put or expire has taken it away; or one of its tags, or
+    /// the whole space, was invalidated since the lease was granted.
     Lost,
 }
 
@@ -99,8 +101,8 @@ impl<V: Send + Sync + 'static> Lease<V> {
             return Ok(self.do_not_share(FillOutcome::NotStored).await);
         };
         let id = self.inner.shared.context.dice.bits();
-        match self.inner.seal(&loaded, life, id, Duration::ZERO) {
-            Ok(sealed) => {
+        match self.inner.draft(&loaded, life, id, Duration::ZERO) {
+            Ok(draft) => {
                 let entry = Entry {
                     value: loaded.value,
                     age: Duration::ZERO,
@@ -108,8 +110,9 @@ impl<V: Send + Sync + 'static> Lease<V> {
                     source: Source::Loaded,
                     validator: loaded.validator,
                     id,
+                    stamp: draft.stamp(self.grant.number()),
                 };
-                Ok(self.store(Answer::Present(entry), sealed).await)
+                Ok(self.store(Answer::Present(entry), draft).await)
             }
             Err(error) => {
                 let outcome = match error.kind() {
@@ -144,7 +147,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
 
     async fn remember_absence(mut self, life: Option<Duration>) -> Result<Filled, Error> {
         match self.inner.options.absence(life) {
-            Some(life) => Ok(self.store(Answer::Absent, self.inner.seal_absence(life)).await),
+            Some(life) => Ok(self.store(Answer::Absent, self.inner.draft_absence(life)).await),
             None => {
                 Err(self.inner.refuse("an absence needs a life of at least a millisecond; set absent_for"))
             }
@@ -178,20 +181,23 @@ impl<V: Send + Sync + 'static> Lease<V> {
     /// [`Cache::resume`](super::Cache::resume) holds the lease. Only its holder gives it back.
     pub fn into_token(mut self) -> Token {
         self.grant.keep();
-        self.grant.token()
+        self.grant.token().with_number(self.grant.number())
     }
 
-    async fn store(&mut self, answer: Answer<V>, sealed: Sealed) -> Filled {
+    async fn store(&mut self, answer: Answer<V>, draft: Draft) -> Filled {
         if !self.shared() {
             return Filled::Unshared;
         }
         let inner = self.inner.clone();
-        let fenced = inner.flights.fence(&self.id.key, &inner.shared.epoch);
-        let (id, bytes, life) = (sealed.id, sealed.bytes.len(), sealed.life);
-        let filled = self.grant.settle(sealed.into_fill()).await;
+        let fenced = inner.flights.fence(&self.id.key, &inner.numbers.epoch);
+        let (id, life, number) = (draft.id(), draft.life(), self.grant.number());
+        let stamp = draft.stamp(number);
+        let sealed = inner.seal(draft, number);
+        let bytes = sealed.bytes.len();
+        let filled = self.settle_current(sealed, life, &stamp).await;
         if filled != Ok(false) {
             let (fresh_for, kept_for) = (life.fresh, life.total());
-            let opened = Opened { answer, id, fresh_for, kept_for, bytes };
+            let opened = Opened { answer, id, fresh_for, kept_for, bytes, stamp };
             inner.memorize(&self.id.key, &fenced.fence, &opened);
         }
         if filled == Ok(true) {
@@ -205,6 +211,23 @@ impl<V: Send + Sync + 'static> Lease<V> {
         };
         inner.filled(outcome);
         filled
+    }
+
+    /// Stores what no tag has passed, and gives the lease back otherwise.
+    async fn settle_current(
+        &mut self,
+        sealed: Sealed,
+        life: Life,
+        stamp: &Stamp,
+    ) -> Result<bool, Unavailable> {
+        let current = match self.grant.token().is_local() {
+            true => !self.inner.numbers.have_passed(stamp),
+            false => self.inner.may_fill(stamp, life).await?,
+        };
+        if current {
+            return self.grant.settle(sealed.into_fill()).await;
+        }
+        self.grant.settle(Settle::Release).await.map(|_| false)
     }
 
     async fn do_not_share(&mut self, outcome: FillOutcome) -> Filled {

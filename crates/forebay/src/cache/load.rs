@@ -11,6 +11,7 @@ use super::{
     error::Failure,
     grant::Grant,
     leader::{Goal, Leader},
+    numbers::Stamp,
     seal::Opened,
     verdict::{Answer, Outcome},
 };
@@ -59,24 +60,27 @@ impl<V: Send + Sync + 'static> Leader<V> {
     /// Loads without a lease, since nobody can be asked for one, or since it would not help.
     pub(super) async fn load_alone(&mut self, store: Alone) -> Outcome<V> {
         let inner = self.inner.clone();
+        let number = inner.numbers.highest();
         let loaded = match self.load(Some(&inner.shared.outage), oneshot::channel().0).await {
             Ended::Value(loaded) => loaded,
             Ended::Absent => {
                 self.hand_out_answer(Answer::Absent);
-                return self.unasked();
+                return self.unasked(&Stamp { number, ..Stamp::default() });
             }
             Ended::Failed(failure) => return self.fail(failure).await,
             Ended::Overtaken => return self.follow().await,
         };
         let (id, life) = (inner.shared.context.dice.bits(), self.life(&loaded));
-        let entry = self.hand_out(&loaded, id, life);
+        let stamp = Stamp { number, tags: loaded.tags.as_slice().into() };
+        let entry = self.hand_out(&loaded, id, life, stamp.clone());
         if let (Alone::Locally, Some(life)) = (store, life) {
             let bytes = usize::try_from(inner.mean_bytes.load(Relaxed)).unwrap_or(usize::MAX);
             let (fresh_for, kept_for) = (life.fresh, life.total());
-            let opened = Opened { answer: Answer::Present(entry), id, fresh_for, kept_for, bytes };
+            let (answer, stamp) = (Answer::Present(entry), stamp.clone());
+            let opened = Opened { answer, id, fresh_for, kept_for, bytes, stamp };
             inner.memorize(&self.id.key, &self.flight.fence, &opened);
         }
-        self.unasked()
+        self.unasked(&stamp)
     }
 
     /// Loads while the lease is renewed at every third of its life. A lease that is lost detaches the flight.

@@ -5,7 +5,10 @@ use std::{any::Any, fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use super::slots::{Slots, Space, Weigh};
+use super::{
+    numbers::Stamp,
+    slots::{Slots, Space, Weigh},
+};
 use crate::{
     clock::{Clock, Moment},
     sync::{
@@ -51,6 +54,9 @@ pub(crate) struct Memory {
     reserved: Mutex<u64>,
 }
 
+/// No epoch, as those of what is stored are even.
+pub(crate) const TAGGED: u32 = u32::MAX;
+
 /// A value in process memory, and for how long it may be used: as little as a hit needs, since a hit costs what
 /// it touches.
 #[derive(Debug)]
@@ -59,6 +65,7 @@ pub(crate) struct Local {
     pub(crate) value: Option<Arc<dyn Any + Send + Sync>>,
     /// When it is no longer used: the end of its local life or of its fresh life, whichever comes first.
     pub(crate) until: Moment,
+    /// The epoch of the space in which it may be used; [`TAGGED`] for a value with tags, which [`Meta`] tells more of.
     pub(crate) epoch: u32,
     pub(crate) bytes: u32,
     /// Stays behind when a hit takes its copy; [`Memory::tell`] reads it in its place.
@@ -74,6 +81,8 @@ pub(crate) struct Meta {
     /// The end of its life as an entry, beyond which no outage keeps it in use.
     pub(crate) kept_until: Moment,
     pub(crate) validator: Option<Arc<str>>,
+    pub(crate) epoch: u32,
+    pub(crate) stamp: Stamp,
 }
 
 impl Local {
@@ -174,11 +183,6 @@ impl Memory {
 
     pub(crate) fn discard(&self, space: Space, id: &str) {
         self.stored.remove(space, id);
-    }
-
-    /// The ids of all written entries of `space`.
-    pub(crate) fn stored_ids(&self, space: Space) -> Vec<Box<str>> {
-        self.stored.ids(space)
     }
 
     /// Removes all written entries.

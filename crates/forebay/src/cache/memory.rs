@@ -1,13 +1,16 @@
 //! The store inside the process: entries under the budget of process memory, leases and notes beside them.
 
+mod register;
+
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
 use super::{
-    backend::{Answer, Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored},
+    backend::{Answer, Backend, Budget, Change, Leased, Note, Question, Reject, Request, Settle, Stored},
     envelope::Head,
     local::{self, Memory},
+    numbers::{Group, Known},
     slots::Space,
     token::Token,
 };
@@ -18,6 +21,8 @@ use crate::{
     wake::Wake,
 };
 
+pub(crate) use self::register::{Register, Tags};
+
 /// One space of the memory store. Within one `Forebay` a space has one version, so none is looked at here.
 #[derive(Debug)]
 pub(crate) struct MemoryBackend {
@@ -27,6 +32,7 @@ pub(crate) struct MemoryBackend {
     pub(crate) keys: Keys,
     pub(crate) memory: Arc<Memory>,
     pub(crate) leases: Arc<Leases>,
+    pub(crate) register: Register,
     pub(crate) clock: Clock,
     pub(crate) wake: Wake,
 }
@@ -156,14 +162,6 @@ impl MemoryBackend {
         self.wake_if(waited, &name);
     }
 
-    /// Invalidates every entry of the space that is stored.
-    pub(super) fn sweep(&self) -> Answer<'_, ()> {
-        for id in self.memory.stored_ids(self.space) {
-            self.make(&id, &Change::Invalidate);
-        }
-        answer(())
-    }
-
     fn lease_key(&self, id: &str) -> String {
         self.keys.lease(&self.name, self.version, id)
     }
@@ -205,6 +203,14 @@ impl Backend for MemoryBackend {
     fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
         self.make(id, &change);
         answer(())
+    }
+
+    fn numbers<'a>(&'a self, question: Question<'a>, _: &'a mut Budget) -> Answer<'a, Known> {
+        answer(self.register.answer(&question))
+    }
+
+    fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
+        answer(self.register.raise(group, own))
     }
 
     fn wake_name(&self, id: &str) -> String {

@@ -7,6 +7,7 @@
 //! | which ids nobody looks for | `guard` |
 //! | what bounds a load | `grant` for its lease, `bulkhead`, `breaker`, `waits` for cycles |
 //! | why nothing stale is stored | `fence`, `write` |
+//! | how tags, and whole spaces, are invalidated | `numbers`, `current`, `epochs` |
 //! | how callers read, or load by themselves | `read`, `lookup`, `lease` |
 //! | where values are | `local` (`slots`) in the process, `backend` and `memory` in the store, `envelope` on the way |
 //! | how processes share a store | `redis` |
@@ -20,9 +21,11 @@ mod breaker;
 mod builder;
 mod bulkhead;
 mod caller;
+mod current;
 mod deferred;
 mod entry;
 mod envelope;
+mod epochs;
 mod error;
 mod faulty;
 mod fence;
@@ -47,6 +50,7 @@ mod lookup;
 mod memory;
 #[cfg(all(test, forebay_shuttle))]
 mod models;
+mod numbers;
 mod options;
 mod outage;
 mod queue;
@@ -71,12 +75,13 @@ pub(crate) use self::{
     backend::Backend,
     bulkhead::Bulkhead,
     deferred::Deferred,
+    epochs::Epochs,
     faulty::Faulty,
-    fence::Epoch,
     hearing::{Hearing, Overtaken},
     inner::Shared,
     local::{Memory, Store},
-    memory::{Leases, MemoryBackend},
+    memory::{Leases, MemoryBackend, Register, Tags},
+    numbers::Numbers,
     outage::Outage,
     redis::RedisBackend,
     site::Site,
@@ -89,6 +94,7 @@ use self::{
     inner::Inner,
     leader::Goal,
     loader::{Loader, optional, present},
+    numbers::Group,
     verdict::Answer,
 };
 pub use self::{
@@ -267,6 +273,24 @@ impl<V: Send + Sync + 'static> Cache<V> {
     /// Forgets the values of several ids.
     pub async fn invalidate_many(&self, ids: impl IntoIterator<Item = impl AsRef<str>>) -> Invalidated {
         self.inner.change_all(ids, Change::Invalidate).await
+    }
+
+    /// Forgets everywhere all values that were stored with `tag` ([`Loaded::tag`]). What is loaded at the moment serves
+    /// only those who asked before this.
+    ///
+    /// It takes one step, however many values there are. It completes even if the caller goes away.
+    pub async fn invalidate_tag(&self, tag: impl AsRef<str>) -> Invalidated {
+        self.inner.raise_tags([tag]).await
+    }
+
+    /// Forgets the values of several tags.
+    pub async fn invalidate_tags(&self, tags: impl IntoIterator<Item = impl AsRef<str>>) -> Invalidated {
+        self.inner.raise_tags(tags).await
+    }
+
+    /// Forgets everywhere all values of the space, in one step. Each keeps its room in the store until it ends.
+    pub async fn clear(&self) -> Invalidated {
+        self.inner.raise(Group::Space).await
     }
 
     /// Makes the value of `id` stale: it is loaded again at the next read, and is still there if that fails.

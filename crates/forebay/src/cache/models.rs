@@ -9,13 +9,14 @@ use futures::FutureExt;
 use shuttle::{check_random, thread};
 
 use super::{
-    backend::{Answer as Asked, Backend, Budget, Change, Leased, Request, Settle, Stored},
+    backend::{Answer as Asked, Backend, Budget, Change, Leased, Question, Request, Settle, Stored},
     entry::{Entry, Source},
     fence::Fence,
     fixture::{self, LIFE},
     flight::Flight,
     flights::Boarding,
     inner::Inner,
+    numbers::{Group, Known, Stamp},
     options::Options,
     seal::Opened,
     token::Token,
@@ -49,6 +50,14 @@ impl Backend for Unasked {
         unreachable!("models do not ask the store")
     }
 
+    fn numbers<'a>(&'a self, _: Question<'a>, _: &'a mut Budget) -> Asked<'a, Known> {
+        unreachable!("models do not ask the store")
+    }
+
+    fn raise<'a>(&'a self, _: &'a Group, _: u64) -> Asked<'a, u64> {
+        unreachable!("models do not ask the store")
+    }
+
     fn wake_name(&self, id: &str) -> String {
         id.into()
     }
@@ -68,11 +77,13 @@ fn answer() -> Answer<Bytes> {
         source: Source::Loaded,
         validator: None,
         id: 1,
+        stamp: Stamp::default(),
     })
 }
 
 fn opened() -> Opened<Bytes> {
-    Opened { answer: answer(), id: 1, fresh_for: LIFE, kept_for: LIFE, bytes: 3 }
+    let stamp = Stamp::default();
+    Opened { answer: answer(), id: 1, fresh_for: LIFE, kept_for: LIFE, bytes: 3, stamp }
 }
 
 /// Begins the flight of `a`, or joins it.
@@ -110,10 +121,10 @@ fn what_was_overtaken_never_stays_in_process_memory() {
 #[test]
 fn what_was_asked_for_in_an_earlier_epoch_is_never_trusted() {
     check(|inner| {
-        let fence = Fence::raise(&inner.shared.epoch);
+        let fence = Fence::raise(&inner.numbers.epoch);
         let filler = inner.clone();
         let fill = thread::spawn(move || filler.memorize("a", &fence, &opened()));
-        inner.shared.epoch.missed();
+        inner.numbers.epoch.missed();
         fill.join().unwrap();
         assert!(inner.recall("a").is_none());
     });
@@ -123,12 +134,12 @@ fn what_was_asked_for_in_an_earlier_epoch_is_never_trusted() {
 #[test]
 fn what_was_asked_for_while_deaf_is_never_trusted() {
     check(|inner| {
-        inner.shared.epoch.set_hearing(false);
-        let fence = Fence::raise(&inner.shared.epoch);
+        inner.numbers.epoch.set_hearing(false);
+        let fence = Fence::raise(&inner.numbers.epoch);
         let filler = inner.clone();
         let fill = thread::spawn(move || filler.memorize("a", &fence, &opened()));
         assert!(inner.recall("a").is_none());
-        inner.shared.epoch.set_hearing(true);
+        inner.numbers.epoch.set_hearing(true);
         fill.join().unwrap();
         assert!(inner.recall("a").is_none());
     });

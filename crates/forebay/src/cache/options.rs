@@ -12,6 +12,9 @@ use crate::{
 /// doubles of a script can hold exactly.
 pub(crate) const LONGEST: Duration = Duration::from_millis(1 << 52);
 
+/// A load that takes longer may store what is a miss.
+const LONGEST_LOAD: Duration = Duration::from_secs(60);
+
 /// The shortest life that a store can hold.
 pub(crate) const SHORTEST: Duration = Duration::from_millis(1);
 
@@ -95,6 +98,12 @@ impl Life {
     }
 }
 
+/// How long numbers last that no entry with a life of `longest` is to outlive: twice as long, as they are prolonged
+/// when half of that is over, and a load goes between that and the entry.
+pub(crate) fn life_of_numbers(longest: Duration) -> Duration {
+    (longest.saturating_add(LONGEST_LOAD)).saturating_mul(2).min(LONGEST)
+}
+
 impl Options {
     pub(crate) fn new(time_to_live: Duration) -> Self {
         Self {
@@ -137,6 +146,13 @@ impl Options {
     /// The life of a remembered absence.
     pub(crate) fn absence(&self, life: Option<Duration>) -> Option<Life> {
         Life::of(life.or(self.absent_for)?, Duration::ZERO)
+    }
+
+    /// The longest life that an entry has under these options, unless it has one of its own.
+    pub(crate) fn longest(&self) -> Duration {
+        let fresh = self.time_to_live.min(LONGEST / 2).mul_f64(1.0 + self.jitter);
+        let absent = self.absent_for.unwrap_or_default();
+        Life::of(fresh.max(absent), self.stale_for).map_or(LONGEST, Life::total)
     }
 
     fn jittered(&self, dice: &Dice) -> Duration {

@@ -3,9 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    backend::{Answer, Backend, Budget, Change, Leased, Request, Settle, Stored, Unavailable},
+    backend::{Answer, Backend, Budget, Change, Leased, Question, Request, Settle, Stored, Unavailable},
     deferred::{Deferred, Distant},
     memory::MemoryBackend,
+    numbers::{Group, Known},
     token::Token,
 };
 
@@ -65,6 +66,7 @@ impl Backend for Outage {
             let request = Request { token: request.token.local(), listening: true, ..request };
             Ok(match self.locally.lease(id, request, &mut self.locally.budget()).await? {
                 Leased::Granted { .. } => Leased::GrantedLocally,
+                Leased::Entry(stored) => Leased::LocalEntry(stored),
                 other => other,
             })
         })
@@ -87,6 +89,25 @@ impl Backend for Outage {
                 Err(Unavailable) => self.deferred.keep(&self.remote, id, &change),
             }
             changed
+        })
+    }
+
+    fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {
+        if self.deferred.holds_all(self.remote.space()) {
+            return Box::pin(std::future::ready(Err(Unavailable)));
+        }
+        Box::pin(self.known(self.remote.numbers(question, budget), |_| true))
+    }
+
+    fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
+        Box::pin(async move {
+            let mark = self.deferred.mark();
+            let raised = self.remote.raise(group, own).await;
+            match raised {
+                Ok(_) => self.deferred.confirm_raise(&self.remote, group, mark),
+                Err(Unavailable) => self.deferred.keep_raise(&self.remote, group),
+            }
+            raised
         })
     }
 

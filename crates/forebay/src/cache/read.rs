@@ -2,7 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{backend::Budget, entry::Read, id::Id, inner::Inner, options::Refresh, verdict::Answer};
+use super::{
+    backend::{Budget, Unavailable},
+    entry::Read,
+    id::Id,
+    inner::Inner,
+    options::Refresh,
+    seal::Opened,
+    verdict::Answer,
+};
 use crate::observe::{Event, ReadOutcome};
 
 impl<V: Send + Sync + 'static> Inner<V> {
@@ -44,14 +52,21 @@ impl<V: Send + Sync + 'static> Inner<V> {
         absence: bool,
         budget: &mut Budget,
     ) -> Option<Answer<V>> {
-        let fenced = self.flights.fence(&id.key, &self.shared.epoch);
-        let Ok(stored) = self.backend.read(&id.key, budget).await else {
+        let fenced = self.flights.fence(&id.key, &self.numbers.epoch);
+        let Ok(opened) = self.read_current(id, budget).await else {
             return self.last_resort(&id.key).filter(|answer| is_usable(answer, refresh, absence));
         };
-        let stored = stored?;
-        let opened = self.open(&stored).inspect_err(|reason| self.unreadable(reason)).ok()?;
+        let opened = opened?;
         self.memorize(&id.key, &fenced.fence, &opened);
         is_usable(&opened.answer, refresh, absence).then_some(opened.answer)
+    }
+
+    /// What the store has for `id`, if it can be read and is current.
+    async fn read_current(&self, id: &Id, budget: &mut Budget) -> Result<Option<Opened<V>>, Unavailable> {
+        let Some(stored) = self.backend.read(&id.key, budget).await? else { return Ok(None) };
+        let opened = self.open(&stored).inspect_err(|reason| self.unreadable(reason));
+        let Ok(opened) = opened else { return Ok(None) };
+        Ok(self.is_current(&opened.stamp, budget).await?.then_some(opened))
     }
 }
 

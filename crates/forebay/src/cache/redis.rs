@@ -1,23 +1,27 @@
 //! The store that processes share: one script per operation, so that each is atomic as a whole.
 
+mod numbers;
 mod scripts;
-mod sweep;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
 use self::scripts::{EXPIRE, FILL, INVALIDATE, LEASE, NOTE, RELEASE, RENEW};
 use super::{
-    backend::{Answer, Backend, Budget, Change, Leased, Note, Reject, Request, Settle, Stored, Unavailable},
+    backend::{
+        Answer, Backend, Budget, Change, Leased, Note, Question, Reject, Request, Settle, Stored, Unavailable,
+    },
     deferred::Distant,
+    numbers::{Group, Known, Numbers},
+    options::Options,
     slots::Space,
     token::Token,
 };
 use crate::{
     bus::{Bus, Kind},
     key::{Keys, Name, generations},
-    redis::{LEAST, Redis, Reply, Request as Question, Road, Script, Takeback, Unusable},
+    redis::{self, LEAST, Redis, Reply, Road, Script, Takeback, Unusable},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -29,7 +33,10 @@ const LARGE: usize = 64 << 10;
 pub(crate) struct RedisBackend {
     name: Name,
     version: u32,
+    /// The longest life of entries that say nothing else.
+    longest: Duration,
     space: Space,
+    numbers: Arc<Numbers>,
     keys: Keys,
     redis: Redis,
     bus: Bus,
@@ -40,16 +47,23 @@ pub(crate) struct RedisBackend {
 }
 
 impl RedisBackend {
-    pub(crate) fn new(name: Name, version: u32, space: Space, keys: Keys, redis: Redis, bus: Bus) -> Self {
+    pub(crate) fn new(
+        (name, space): (Name, Space),
+        options: &Options,
+        numbers: Arc<Numbers>,
+        keys: Keys,
+        redis: Redis,
+        bus: Bus,
+    ) -> Self {
         let (invalidations, wakes) = (keys.invalidate_channel(), keys.wake_channel());
-        let mean = AtomicUsize::new(0);
-        Self { name, version, space, keys, redis, bus, invalidations, wakes, mean }
+        let (version, longest, mean) = (options.version, options.longest(), AtomicUsize::new(0));
+        Self { name, version, longest, space, numbers, keys, redis, bus, invalidations, wakes, mean }
     }
 
     async fn read(&self, id: &str, budget: &mut Budget) -> Result<Option<Stored>, Unavailable> {
         let road = self.road();
         let key = self.keys.value(&self.name, self.version, id);
-        let answer = self.spend(budget, Question::Read(&key), road).await?;
+        let answer = self.spend(budget, redis::Request::Read(&key), road).await?;
         let mut parts = answer.into_list().into_iter();
         let left = parts.next().and_then(|left| left.number()).unwrap_or(0);
         Ok(match (parts.next(), u64::try_from(left)) {
@@ -95,7 +109,7 @@ impl RedisBackend {
         };
         let listening: &[u8] = if request.listening { b"1" } else { b"0" };
         let arguments = [token.as_bytes(), life.as_bytes(), reject, stale, listening, b"0"];
-        let run = Question::Run { script: &LEASE, keys: &self.pair(id), arguments: &arguments };
+        let run = redis::Request::Run { script: &LEASE, keys: &self.pair(id), arguments: &arguments };
         match self.spend(budget, run, road).await {
             Ok(answer) => self.leased(answer).ok_or(Unavailable),
             Err(unusable) => {
@@ -181,7 +195,12 @@ impl RedisBackend {
         if announced.answered() { Ok(()) } else { Err(Unavailable) }
     }
 
-    async fn spend(&self, budget: &mut Budget, request: Question<'_>, road: Road) -> Result<Reply, Unusable> {
+    async fn spend(
+        &self,
+        budget: &mut Budget,
+        request: redis::Request<'_>,
+        road: Road,
+    ) -> Result<Reply, Unusable> {
         let clock = self.redis.clock();
         let began = clock.now();
         let spent = self.redis.span(Road::Large).saturating_sub(budget.0);
@@ -199,7 +218,7 @@ impl RedisBackend {
         arguments: &[&[u8]],
         road: Road,
     ) -> Result<Reply, Unavailable> {
-        let run = Question::Run { script, keys, arguments };
+        let run = redis::Request::Run { script, keys, arguments };
         Ok(self.redis.call(run, road, self.redis.budget(road)).await?)
     }
 
@@ -259,6 +278,14 @@ impl Backend for RedisBackend {
         Box::pin(self.change(id, change))
     }
 
+    fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {
+        Box::pin(self.numbers(question, budget))
+    }
+
+    fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
+        Box::pin(self.raise(group, own))
+    }
+
     fn wake_name(&self, id: &str) -> String {
         self.keys.lease(&self.name, self.version, id)
     }
@@ -269,7 +296,7 @@ impl Distant for RedisBackend {
         self.space
     }
 
-    fn sweep(&self) -> Answer<'_, ()> {
-        Box::pin(self.sweep())
+    fn held_numbers(&self) -> &Numbers {
+        &self.numbers
     }
 }

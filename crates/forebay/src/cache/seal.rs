@@ -9,6 +9,7 @@ use super::{
     entry::{Entry, Loaded, Source},
     envelope::{Envelope, Unreadable},
     inner::Inner,
+    numbers::Stamp,
     options::Life,
     verdict::Answer,
 };
@@ -26,14 +27,39 @@ pub(crate) struct Opened<V> {
     /// The life it has left, its stale life included.
     pub(crate) kept_for: Duration,
     pub(crate) bytes: usize,
+    pub(crate) stamp: Stamp,
+}
+
+/// The most tags that a value has; each is asked for at every fill.
+const MOST_TAGS: usize = 128;
+
+/// A value in the form of its codec.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    envelope: Envelope,
+    life: Life,
+}
+
+impl Draft {
+    /// The tags that it has, with the number of the space when its load began.
+    pub(crate) fn stamp(&self, number: u64) -> Stamp {
+        Stamp { number, tags: self.envelope.stamp.tags.clone() }
+    }
+
+    pub(crate) fn life(&self) -> Life {
+        self.life
+    }
+
+    /// The number of the entry.
+    pub(crate) fn id(&self) -> u64 {
+        self.envelope.entry_id
+    }
 }
 
 /// A value on its way into the store.
-#[derive(Clone)]
 pub(crate) struct Sealed {
     pub(crate) bytes: Bytes,
-    pub(crate) life: Life,
-    pub(crate) id: u64,
+    life: Life,
 }
 
 impl Sealed {
@@ -53,8 +79,8 @@ impl<V: Send + Sync + 'static> Inner<V> {
         let bytes = stored.bytes.len();
         self.weigh(bytes);
         if envelope.absent {
-            let id = envelope.entry_id;
-            return Ok(Opened { answer: Answer::Absent, id, fresh_for, kept_for: left, bytes });
+            let (id, stamp) = (envelope.entry_id, envelope.stamp);
+            return Ok(Opened { answer: Answer::Absent, id, fresh_for, kept_for: left, bytes, stamp });
         }
         if envelope.codec != self.codec.id() {
             return Err("codec");
@@ -67,22 +93,28 @@ impl<V: Send + Sync + 'static> Inner<V> {
             source: Source::Store,
             validator: envelope.validator,
             id: envelope.entry_id,
+            stamp: envelope.stamp,
         };
-        Ok(Opened { id: entry.id, fresh_for, kept_for: left, bytes, answer: Answer::Present(entry) })
+        let (id, stamp) = (entry.id, entry.stamp.clone());
+        Ok(Opened { id, fresh_for, kept_for: left, bytes, answer: Answer::Present(entry), stamp })
     }
 
-    /// Writes `loaded` in its stored form.
+    /// Writes `loaded` in the form of the codec.
     ///
     /// # Errors
     ///
-    /// A value that has no form in the codec, or a larger one than the space stores.
-    pub(crate) fn seal(
+    /// A value that has no form in the codec or a larger one than the space stores, or too many tags.
+    pub(crate) fn draft(
         &self,
         loaded: &Loaded<V>,
         life: Life,
         id: u64,
         took: Duration,
-    ) -> Result<Sealed, Error> {
+    ) -> Result<Draft, Error> {
+        if loaded.tags.len() > MOST_TAGS {
+            let count = loaded.tags.len();
+            return Err(self.refuse(&format!("a value has {count} tags; give it at most {MOST_TAGS}")));
+        }
         let payload = self.codec.encode(&loaded.value)?;
         let envelope = Envelope {
             codec: self.codec.id(),
@@ -93,21 +125,31 @@ impl<V: Send + Sync + 'static> Inner<V> {
             validator: loaded.validator.clone(),
             content_type: payload.content_type,
             payload: payload.bytes,
+            stamp: Stamp { number: 0, tags: loaded.tags.as_slice().into() },
             ..Envelope::default()
         };
         if envelope.payload.len() > self.options.max_bytes {
             return Err(self.too_large(envelope.payload.len()));
         }
-        let bytes = envelope.encode(self.options.compress_above);
-        self.weigh(bytes.len());
-        Ok(Sealed { bytes, life, id })
+        Ok(Draft { envelope, life })
     }
 
-    /// A remembered absence in its stored form.
-    pub(crate) fn seal_absence(&self, life: Life) -> Sealed {
+    /// A remembered absence.
+    pub(crate) fn draft_absence(&self, life: Life) -> Draft {
         let id = self.shared.context.dice.bits();
         let envelope = Envelope { absent: true, entry_id: id, fresh_for: life.fresh, ..Envelope::default() };
-        Sealed { bytes: envelope.encode(usize::MAX), life, id }
+        Draft { envelope, life }
+    }
+
+    /// Writes `draft` in its stored form, loaded since the space had `number`.
+    pub(crate) fn seal(&self, draft: Draft, number: u64) -> Sealed {
+        let Draft { mut envelope, life } = draft;
+        envelope.stamp.number = number;
+        let bytes = envelope.encode(self.options.compress_above);
+        if !envelope.absent {
+            self.weigh(bytes.len());
+        }
+        Sealed { bytes, life }
     }
 
     pub(crate) fn too_large(&self, bytes: usize) -> Error {

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{backend::Backend, hearing::Overtaken, inner::Shared, options::Options, slots::Space};
+use super::{
+    backend::Backend, hearing::Overtaken, inner::Shared, numbers::Numbers, options::Options, slots::Space,
+};
 use crate::{error::Error, key::Name};
 
 /// Gives a space its place among the spaces of a `Forebay`, and its store.
@@ -16,8 +18,14 @@ pub(crate) trait Site: Send + Sync {
     /// The largest payload that the store can hold.
     fn most_bytes(&self) -> usize;
 
-    /// The store of one space.
-    fn backend(&self, name: &Name, space: Space, options: &Options) -> Arc<dyn Backend>;
+    /// The store of one space, of whose numbers `numbers` are known.
+    fn backend(
+        &self,
+        name: &Name,
+        space: Space,
+        options: &Options,
+        numbers: &Arc<Numbers>,
+    ) -> Arc<dyn Backend>;
 
     /// Has `cache` hear of what other processes change in its space.
     fn attend(&self, name: &Name, cache: Weak<dyn Overtaken>);

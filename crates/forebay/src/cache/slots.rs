@@ -87,10 +87,6 @@ impl<T: Weigh> Slots<T> {
         self.0.retain(|_, value| keep(value));
     }
 
-    pub(crate) fn ids(&self, space: Space) -> Vec<Box<str>> {
-        self.0.iter().filter(|(key, _)| key.space == space).map(|(key, _)| key.id).collect()
-    }
-
     pub(crate) fn weight(&self) -> u64 {
         self.0.weight()
     }

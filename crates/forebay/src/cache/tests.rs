@@ -4,6 +4,7 @@ mod outage;
 mod races;
 mod register;
 mod stores;
+mod tags;
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::{
     Cache,
     backend::Backend,
     fixture::{self, LIFE},
-    memory::{Leases, MemoryBackend},
+    memory::{Leases, MemoryBackend, Register, Tags},
     options::Options,
 };
 use crate::{
@@ -24,11 +25,14 @@ use crate::{
 fn cache() -> (Cache<u64>, Manual) {
     let (clock, time) = Clock::manual();
     let shared = fixture::shared(tokio::runtime::Handle::current(), clock.clone());
+    let (name, keys) = (Name::new("tests").expect("a name"), Keys::new(shared.context.app.clone()));
+    let tags = Arc::new(Tags::new(clock.clone()));
     let store = MemoryBackend {
-        name: Name::new("tests").expect("a name"),
+        register: Register::new(name.clone(), keys.clone(), tags, LIFE),
+        name,
         version: 1,
         space: shared.memory.space(),
-        keys: Keys::new(shared.context.app.clone()),
+        keys,
         memory: shared.memory.clone(),
         leases: Arc::new(Leases::new(clock.clone())),
         clock,

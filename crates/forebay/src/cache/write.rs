@@ -1,20 +1,23 @@
-//! What callers change: put, invalidate, expire. Each acts on this process twice, before and after the store.
+//! What callers change: put, invalidate by id, tag or as a whole, expire. Each acts on this process twice, before and after the store.
 
 use std::{sync::Arc, time::Duration};
 
-use futures::future::join_all;
+use futures::future::{join, join_all};
 
 use super::{
-    backend::{Change, Unavailable},
+    backend::{Change, Settle, Unavailable},
+    current::Beginning,
     entry::Loaded,
     id::Id,
     inner::Inner,
-    seal::Sealed,
+    numbers::Group,
+    seal::Draft,
     token::Token,
 };
 use crate::{
     bus::Kind,
     error::{Error, ErrorKind},
+    key::encode,
     observe::Event,
 };
 
@@ -25,6 +28,12 @@ pub enum Invalidated {
     Everywhere,
     /// It is done in this process; the store has not confirmed it.
     Deferred,
+}
+
+impl Invalidated {
+    fn all(done: &[Self]) -> Self {
+        if done.contains(&Self::Deferred) { Self::Deferred } else { Self::Everywhere }
+    }
 }
 
 /// What became of a put.
@@ -61,16 +70,15 @@ impl<V: Send + Sync + 'static> Inner<V> {
             let (inner, change) = (self.clone(), change.clone());
             async move { inner.change(id.as_ref(), change).await }
         });
-        let all = join_all(changes).await.iter().all(|done| *done == Invalidated::Everywhere);
-        if all { Invalidated::Everywhere } else { Invalidated::Deferred }
+        Invalidated::all(&join_all(changes).await)
     }
 
     pub(crate) async fn put(self: &Arc<Self>, id: &str, loaded: &Loaded<V>) -> Result<Put, Error> {
         let Some(life) = self.options.life(loaded, &self.shared.context.dice) else {
             return Err(self.refuse("a put needs a life of at least a millisecond and a value to store"));
         };
-        let sealed = self.seal(loaded, life, self.shared.context.dice.bits(), Duration::ZERO)?;
-        Ok(self.put_sealed(id, sealed).await)
+        let draft = self.draft(loaded, life, self.shared.context.dice.bits(), Duration::ZERO)?;
+        Ok(self.put_draft(id, draft).await)
     }
 
     pub(crate) async fn put_absence(
@@ -81,28 +89,72 @@ impl<V: Send + Sync + 'static> Inner<V> {
         let Some(life) = self.options.absence(life) else {
             return Err(self.refuse("an absence needs a life of at least a millisecond; set absent_for"));
         };
-        Ok(self.put_sealed(id, self.seal_absence(life)).await)
+        Ok(self.put_draft(id, self.draft_absence(life)).await)
     }
 
-    async fn put_sealed(self: &Arc<Self>, id: &str, sealed: Sealed) -> Put {
+    async fn put_draft(self: &Arc<Self>, id: &str, draft: Draft) -> Put {
         let (inner, key) = (self.clone(), Id::new(id).key);
         let token = Token::roll(&self.shared.context.dice);
         self.overtake(&key, Kind::Gone);
         self.in_own_task(move || {
-            let (inner, key, sealed) = (inner.clone(), key.clone(), sealed.clone());
-            async move { inner.put_behind(&key, token, sealed).await }
+            let (inner, key, draft) = (inner.clone(), key.clone(), draft.clone());
+            async move { inner.put_behind(&key, token, draft).await }
         })
         .await
     }
 
-    async fn put_behind(&self, key: &str, token: Token, sealed: Sealed) -> Put {
-        if self.change_behind(key, Change::Claim(token, self.options.lease)).await.is_err() {
+    async fn put_behind(&self, key: &str, token: Token, draft: Draft) -> Put {
+        let mut budget = self.backend.budget();
+        let claim = Change::Claim(token, self.options.lease);
+        let (begun, claimed) = join(self.begin(None, &mut budget), self.change_behind(key, claim)).await;
+        if claimed.is_err() {
             return Put::Deferred;
         }
         // A refusal means that a later change came in between, as if it had come right behind this put.
-        let put = self.backend.settle(key, token, sealed.into_fill()).await;
+        let fill = self.fill_of_put(draft, begun).await;
+        let (step, put) = fill.map_or((Settle::Release, Put::Deferred), |fill| (fill, Put::Stored));
+        let settled = self.backend.settle(key, token, step).await;
         self.overtake(key, Kind::Gone);
-        put.map_or(Put::Deferred, |_| Put::Stored)
+        settled.map_or(Put::Deferred, |_| put)
+    }
+
+    async fn fill_of_put(
+        &self,
+        draft: Draft,
+        begun: Result<Beginning, Unavailable>,
+    ) -> Result<Settle, Unavailable> {
+        let number = begun?.number;
+        let current = self.may_fill(&draft.stamp(number), draft.life()).await?;
+        Ok(if current { self.seal(draft, number).into_fill() } else { Settle::Release })
+    }
+
+    /// Invalidates what has a tag, or the whole space.
+    pub(crate) async fn raise(self: &Arc<Self>, group: Group) -> Invalidated {
+        let own = self.numbers.pass(&group);
+        let inner = self.clone();
+        self.in_own_task(move || {
+            let (inner, group) = (inner.clone(), group.clone());
+            async move {
+                let raised = inner.backend.raise(&group, own).await;
+                inner.record(Event::Changed { space: inner.name.as_str() });
+                match raised {
+                    Ok(to) => {
+                        inner.numbers.confirm(&group, own, to);
+                        Invalidated::Everywhere
+                    }
+                    Err(Unavailable) => Invalidated::Deferred,
+                }
+            }
+        })
+        .await
+    }
+
+    pub(crate) async fn raise_tags(
+        self: &Arc<Self>,
+        tags: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Invalidated {
+        let raises = tags.into_iter().map(|tag| self.raise(Group::Tag(encode(tag.as_ref()).into())));
+        Invalidated::all(&join_all(raises).await)
     }
 
     /// Changes the store behind the first act of a change on this process, and does the second: what was read

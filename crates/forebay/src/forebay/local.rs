@@ -5,11 +5,11 @@ use std::{
     time::Duration,
 };
 
-use super::{Anchor, CLOSING, Spaces, confirm, homes::Homes, sweep};
+use super::{Anchor, CLOSING, Spaces, confirm, homes::Homes, sweep, sweep_with};
 use crate::{
     cache::{
-        self, Bulkhead, Deferred, Epoch, Faults, Faulty, Leases, Memory, MemoryBackend, Outage, Overtaken,
-        Shared, Site, Space, Store, Waits,
+        self, Bulkhead, Deferred, Epochs, Faults, Faulty, Leases, Memory, MemoryBackend, Numbers, Outage,
+        Overtaken, Register, Shared, Site, Space, Store, Tags, Waits,
     },
     context::Context,
     error::Error,
@@ -21,6 +21,7 @@ pub(super) struct Local {
     pub(super) shared: Shared,
     pub(super) homes: Homes,
     leases: Arc<Leases>,
+    tags: Arc<Tags>,
     spaces: Spaces,
     outside: Option<Outside>,
 }
@@ -46,10 +47,11 @@ impl Local {
             outside,
             homes: Homes::memory(&context),
             leases: Arc::new(Leases::new(context.clock.clone())),
+            tags: Arc::new(Tags::new(context.clock.clone())),
             spaces: Spaces::default(),
             shared: Shared {
                 memory: Arc::new(Memory::new(local_bytes, Store::Inside)),
-                epoch: Arc::new(Epoch::default()),
+                epochs: Epochs::new(true),
                 waits: Waits::of_process(),
                 outage: Bulkhead::new(outage_concurrency),
                 context,
@@ -58,17 +60,27 @@ impl Local {
         for leases in local.outside.iter().map(|outside| &outside.leases).chain([&local.leases]) {
             sweep(&local.shared.context, &local.shared.memory, leases);
         }
+        sweep_with(&local.shared.context, &local.tags, Tags::sweep);
         local.homes.sweep(&local.shared.context);
         local
     }
 
-    fn store(&self, name: &Name, space: Space, version: u32, leases: Arc<Leases>) -> MemoryBackend {
+    fn store(
+        &self,
+        name: &Name,
+        space: Space,
+        options: &cache::Options,
+        leases: Arc<Leases>,
+    ) -> MemoryBackend {
         let context = &self.shared.context;
+        let keys = Keys::new(context.app.clone());
+        let longest = options.longest();
         MemoryBackend {
             name: name.clone(),
-            version,
+            version: options.version,
             space,
-            keys: Keys::new(context.app.clone()),
+            register: Register::new(name.clone(), keys.clone(), self.tags.clone(), longest),
+            keys,
             memory: self.shared.memory.clone(),
             leases,
             clock: context.clock.clone(),
@@ -105,13 +117,24 @@ impl Site for Local {
         usize::try_from(self.shared.memory.largest_value()).unwrap_or(usize::MAX)
     }
 
-    fn backend(&self, name: &Name, space: Space, options: &cache::Options) -> Arc<dyn cache::Backend> {
-        let store = self.store(name, space, options.version, self.leases.clone());
+    fn backend(
+        &self,
+        name: &Name,
+        space: Space,
+        options: &cache::Options,
+        numbers: &Arc<Numbers>,
+    ) -> Arc<dyn cache::Backend> {
+        let store = self.store(name, space, options, self.leases.clone());
         let Some(outside) = &self.outside else { return Arc::new(store) };
         let clock = store.clock.clone();
         Arc::new(Outage {
-            locally: self.store(name, self.shared.memory.space(), options.version, outside.leases.clone()),
-            remote: Arc::new(Faulty { store, faults: outside.faults.clone(), clock }),
+            locally: self.store(name, self.shared.memory.space(), options, outside.leases.clone()),
+            remote: Arc::new(Faulty {
+                store,
+                numbers: numbers.clone(),
+                faults: outside.faults.clone(),
+                clock,
+            }),
             deferred: outside.deferred.clone(),
             keeps: outside.anchor.clone(),
         })

@@ -10,8 +10,8 @@ use super::{Anchor, CLOSING, Spaces, confirm, homes::Homes, sweep};
 use crate::{
     bus::Bus,
     cache::{
-        self, Bulkhead, Deferred, Epoch, Hearing, Leases, Memory, MemoryBackend, Outage, Overtaken,
-        RedisBackend, Shared, Site, Space, Store, Waits,
+        self, Bulkhead, Deferred, Epochs, Hearing, Leases, Memory, MemoryBackend, Numbers, Outage, Overtaken,
+        RedisBackend, Register, Shared, Site, Space, Store, Tags, Waits,
     },
     clock::Clock,
     context::{self, Context},
@@ -56,18 +56,18 @@ impl Remote {
     ) -> Self {
         let Settings { address, budget, clock, tasks } = settings;
         let keys = Keys::new(context.app.clone());
-        let (epoch, leases) = (Arc::new(Epoch::deaf()), Arc::new(Leases::new(context.clock.clone())));
+        let (epochs, leases) = (Epochs::new(false), Arc::new(Leases::new(context.clock.clone())));
         let memory = Arc::new(Memory::new(local_bytes, Store::Outside));
         let deferred = Arc::new(Deferred::new(clock.clone()));
         let policies = Arc::<Policies>::default();
         let hooks = Told {
             deferred: Arc::downgrade(&deferred),
-            epoch: epoch.clone(),
+            epochs: epochs.clone(),
             wake: context.wake.clone(),
             policies: policies.clone(),
         };
         let redis = Redis::open(address, budget, clock, context.dice.clone(), tasks.clone(), Arc::new(hooks));
-        let hearing = Arc::new(Hearing::new(epoch.clone(), leases.clone(), memory.clone()));
+        let hearing = Arc::new(Hearing::new(epochs.clone(), leases.clone(), memory.clone()));
         let (heard, freed) = (hearing.clone(), policies.clone());
         let bus = Bus::open(&redis, keys.invalidate_channel(), &context.dice, &tasks, move |message| {
             heard.hear(message);
@@ -86,7 +86,7 @@ impl Remote {
             spaces: Spaces::default(),
             shared: Shared {
                 memory,
-                epoch,
+                epochs,
                 waits: Waits::of_process(),
                 outage: Bulkhead::new(outage_concurrency),
                 context,
@@ -152,17 +152,27 @@ impl Site for Remote {
         usize::MAX
     }
 
-    fn backend(&self, name: &Name, space: Space, options: &cache::Options) -> Arc<dyn cache::Backend> {
+    fn backend(
+        &self,
+        name: &Name,
+        space: Space,
+        options: &cache::Options,
+        numbers: &Arc<Numbers>,
+    ) -> Arc<dyn cache::Backend> {
         let context = &self.shared.context;
         let (version, keys) = (options.version, Keys::new(context.app.clone()));
         let (redis, bus) = (self.redis.clone(), self.bus.clone());
+        let place = (name.clone(), space);
+        let tags = Arc::new(Tags::new(context.clock.clone()));
         let outage = Arc::new(Outage {
-            remote: Arc::new(RedisBackend::new(name.clone(), version, space, keys.clone(), redis, bus)),
+            remote: Arc::new(RedisBackend::new(place, options, numbers.clone(), keys.clone(), redis, bus)),
             deferred: self.deferred.clone(),
             locally: MemoryBackend {
                 name: name.clone(),
                 version,
                 space,
+                // What is filled here is judged by the numbers of the space in Redis.
+                register: Register::new(name.clone(), keys.clone(), tags, options.longest()),
                 keys,
                 memory: self.shared.memory.clone(),
                 leases: self.leases.clone(),
@@ -184,7 +194,7 @@ impl Site for Remote {
 /// Who hears how Redis is.
 struct Told {
     deferred: Weak<Deferred>,
-    epoch: Arc<Epoch>,
+    epochs: Arc<Epochs>,
     wake: Wake,
     policies: Arc<Policies>,
 }
@@ -194,7 +204,7 @@ impl Hooks for Told {
         if let Some(deferred) = self.deferred.upgrade() {
             deferred.replay();
         }
-        self.epoch.missed();
+        self.epochs.missed();
     }
 
     /// Nobody is to wait for a wake that may never come, nor to be refused where its policy says otherwise.

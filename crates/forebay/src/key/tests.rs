@@ -16,6 +16,8 @@ fn every_kind_of_key_is_spelled_like_this_for_ever() {
 
     assert_eq!(keys.value(&space, 2, &id), "cache:shop:catalog:product:v2:{p-001}");
     assert_eq!(keys.lease(&space, 2, &id), "lease:shop:catalog:product:v2:{p-001}");
+    assert_eq!(keys.numbers(&space), "tags:shop:{catalog:product}");
+    assert_eq!(keys.tag(&space, "brand:7"), "tag:shop:{catalog:product}:brand:7");
     assert_eq!(keys.lock("plan:42"), "lock:shop:{plan:42}");
     assert_eq!(keys.fence("plan:42"), "fence:shop:{plan:42}");
     assert_eq!(keys.claim("code:42"), "claim:shop:{code:42}");

@@ -121,7 +121,7 @@ impl Policies {
             Heard::Missed | Heard::Deaf | Heard::Hearing => {
                 self.forget();
             }
-            Heard::Changed { .. } => {}
+            Heard::Changed { .. } | Heard::Raised { .. } => {}
         }
     }
 

@@ -2,11 +2,12 @@
 
 use std::{sync::Weak, time::Duration};
 
+use forebay::cache::{Invalidated, Loaded, Put};
 use forebay_rig::{Cluster, Redis, ServerClock};
 
 use crate::{
     clocked::{Clocked, ClockedRig, Clocks},
-    rig::{Origin, Rig, text},
+    rig::{Origin, Rig, held, text},
     server::{Running, ServerRig, Servers},
 };
 
@@ -65,5 +66,26 @@ async fn every_node_runs_scripts() {
     // The rig itself calls by the text, never by the hash.
     for node in rig.servers.nodes() {
         assert!(node.calls("evalsha") > 0, "{}", node.url());
+    }
+}
+
+// C54: ioredis #764, redis #9363 and BentoCache 1.5.1 clear one node only, or none.
+#[tokio::test]
+async fn what_is_invalidated_together_lies_on_every_node() {
+    let rig = ClusterRig::new().await;
+    let cache = rig.cache();
+    for group in ["red", "all"] {
+        for n in 0..100 {
+            let loaded = Loaded::new(n.to_string()).tag("red");
+            assert_eq!(cache.put(n.to_string(), loaded).await.unwrap(), Put::Stored);
+        }
+        let pattern = format!("cache:{}:*", rig.app);
+        let nodes = rig.servers.nodes().iter().filter(|node| !node.call(&["KEYS", &pattern]).is_empty());
+        assert!(nodes.count() >= 3);
+        let done = if group == "red" { cache.invalidate_tag("red").await } else { cache.clear().await };
+        assert_eq!(done, Invalidated::Everywhere);
+        for n in 0..100 {
+            assert_eq!(held(&cache, &n.to_string()).await, None, "{group}: {n}");
+        }
     }
 }

@@ -5,11 +5,12 @@ use std::{
     time::Duration,
 };
 
+use forebay::cache::{Loaded, Put};
 use forebay_rig::{Redis, ServerClock};
 
 use crate::{
     clocked::{Clocked, ClockedRig, Clocks},
-    rig::{Rig, fill, held},
+    rig::{LIFE, Rig, fill, held},
     server::{Running, ServerRig, Servers},
 };
 
@@ -55,6 +56,24 @@ crate::cases::once::stamp!(crate::redis::ClockedRedisRig);
 crate::cases::unique::stamp!(crate::redis::ClockedRedisRig);
 crate::cases::lock::stamp!(crate::redis::RedisRig);
 crate::stored::stamp!(crate::redis::ClockedRedisRig);
+
+// C55: speedgoose #168 and magento2 #41004 keep the lists of what has a tag for ever.
+#[tokio::test]
+async fn nothing_of_tags_outlives_what_had_them_for_long() {
+    let rig = RedisRig::new().await;
+    let cache = rig.builder("case").jitter(0.0).build().unwrap();
+    for n in 0..500 {
+        let loaded = Loaded::new(n.to_string()).tag(format!("only:{n}")).tag("all");
+        assert_eq!(cache.put(n.to_string(), loaded).await.unwrap(), Put::Stored);
+    }
+    cache.invalidate_tag("all").await;
+    cache.clear().await;
+    let keys = || rig.servers.call(&["KEYS", &format!("*:{}:*", rig.app)]).lines().count();
+    // A value, and the number of its own tag.
+    assert!(keys() >= 1000, "{}", keys());
+    rig.pass(2 * (LIFE + Duration::from_secs(60)) + Duration::from_secs(1)).await;
+    assert_eq!(rig.servers.call(&["KEYS", &format!("*:{}:*", rig.app)]), "");
+}
 
 #[tokio::test]
 async fn a_server_is_told_the_scripts_that_it_does_not_know() {

@@ -19,5 +19,6 @@ mod overtaken;
 mod quotas;
 mod refused;
 mod rig;
+mod tags;
 mod versions;
 mod withheld;

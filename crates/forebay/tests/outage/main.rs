@@ -23,5 +23,6 @@ mod replays;
 mod server;
 mod shutdown;
 mod stage;
+mod tags;
 mod timing;
 mod visitors;

@@ -2,20 +2,27 @@
 
 use std::time::Duration;
 
-use forebay::cache::Invalidated;
+use forebay::cache::{Invalidated, Loaded};
 
 use crate::{
     stage::{Stage, key},
     timing::pass,
 };
 
-/// Kills the server, and puts an old value into the empty one in its place, which the process does not see before the
-/// proxy accepts connections.
+/// The numbers of the space.
+const NUMBERS: &str = "tags:outage:{texts}";
+
+/// Kills the server, and puts an old value, and the numbers that the space had, into the empty one in its place, which
+/// the process does not see before the proxy accepts connections.
 async fn resurrect(stage: &Stage, proxy: &forebay::testing::Proxy, id: &str, old: &[u8]) {
     proxy.refuse();
     proxy.cut();
+    let numbers = stage.call(&["HMGET", NUMBERS, "now", "clear"]).await;
+    let [now, clear] = numbers.lines().collect::<Vec<_>>().try_into().expect("the space has numbers");
     stage.given_up().await;
     stage.restart().await;
+    stage.call(&["HSET", NUMBERS, "now", now, "clear", clear]).await;
+    stage.call(&["PEXPIRE", NUMBERS, "600000"]).await;
     let (redis, key, old) = (stage.redis.clone(), key(id), old.to_vec());
     let set = move || redis.raw(&[b"SET", key.as_bytes(), &old, b"PX", b"600000"]);
     let set = tokio::task::spawn_blocking(set).await.expect("the server answers");
@@ -48,6 +55,28 @@ async fn what_was_invalidated_on_the_old_server_is_not_served_from_the_new_one()
         pass(Duration::from_millis(1)).await;
     }
     assert_ne!(bytes_or_none(&stage, "a").await, Some(old));
+}
+
+#[tokio::test]
+async fn a_tag_that_was_invalidated_on_the_old_server_is_on_the_new_one() {
+    let (stage, proxy) = Stage::behind_proxy().await;
+    let tagged = || Loaded::new("old".to_owned()).tag("red");
+    stage.put("a", tagged()).await;
+    let old = bytes(&stage, "a").await;
+    assert_eq!(stage.cache.invalidate_tag("red").await, Invalidated::Everywhere);
+    resurrect(&stage, &proxy, "a", &old).await;
+    stage.call(&["SET", "tag:outage:{texts}:red", "1", "PX", "600000"]).await;
+    proxy.accept();
+    loop {
+        let value = stage.read("a", "new").await;
+        assert_eq!(value, "new", "{:?}", stage.status());
+        if stage.status().usable && stage.status().deferred == 0 {
+            break;
+        }
+        pass(Duration::from_millis(1)).await;
+    }
+    let raised = stage.call(&["GET", "tag:outage:{texts}:red"]).await;
+    assert!(raised.parse::<u64>().expect("a number") > 1);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use forebay::{
     Forebay,
-    cache::Cache,
+    cache::{Cache, Loaded, Put},
     status::{RedisStatus, Status},
     testing::{Flow, Proxy},
 };
@@ -85,6 +85,11 @@ impl Stage {
     /// Whether the server has a value for `id`.
     pub(crate) async fn stores(&self, id: &str) -> bool {
         self.call(&["EXISTS", &key(id)]).await == "1"
+    }
+
+    /// Puts a value that must be stored.
+    pub(crate) async fn put(&self, id: &str, value: Loaded<String>) {
+        assert_eq!(self.cache.put(id, value).await.expect("it can be stored"), Put::Stored);
     }
 
     /// Has `value` loaded for `id` until the server has it: a fill that is not answered in time is not repeated.

@@ -172,8 +172,14 @@ impl<'a> Run<'a> {
             Event::Take(which) if !self.gone => self.take(now, which),
             Event::Publish(which) => {
                 let number = self.taken[which];
-                let change =
-                    Message::Change { publisher: OTHER, number, kind: Kind::Gone, space: "s", id: "i" };
+                let change = Message::Change {
+                    publisher: OTHER,
+                    number,
+                    kind: Kind::Gone,
+                    space: "s",
+                    id: "i",
+                    raised: None,
+                };
                 self.send(now, self.world.changes[which].fate, change);
             }
             Event::End(which) => self.end(now, which),

@@ -11,7 +11,7 @@ fn at(millis: u64) -> Moment {
 }
 
 fn change(publisher: u64, number: u64) -> Message<'static> {
-    Message::Change { publisher, number, kind: Kind::Gone, space: "s", id: "i" }
+    Message::Change { publisher, number, kind: Kind::Gone, space: "s", id: "i", raised: None }
 }
 
 fn tally(through: u64, open: &[u64], skipped: &[u64]) -> Tally {

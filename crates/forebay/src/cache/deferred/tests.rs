@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     bus::Bus,
-    cache::redis::RedisBackend,
+    cache::{epochs::Epochs, options::Options, redis::RedisBackend},
     dice::Dice,
     key::{App, Keys, Name},
     redis::{Address, Hooks, Redis},
@@ -28,7 +28,8 @@ fn store() -> Arc<dyn Distant> {
     let redis = Redis::open(address, budget, clock, dice.clone(), tasks.clone(), Arc::new(Nobody));
     let keys = Keys::new(App::new("deferred").unwrap());
     let bus = Bus::open(&redis, keys.invalidate_channel(), &dice, &tasks, |_| ());
-    Arc::new(RedisBackend::new(Name::new("texts").unwrap(), 1, Space(0), keys, redis, bus))
+    let (place, options) = ((Name::new("texts").unwrap(), Space(0)), Options::new(Duration::from_secs(1)));
+    Arc::new(RedisBackend::new(place, &options, Epochs::new(true).open(), keys, redis, bus))
 }
 
 fn deferred() -> Deferred {
@@ -47,17 +48,16 @@ async fn a_confirmed_change_does_not_stand_for_one_that_was_kept_after_it_was_se
 }
 
 #[tokio::test]
-async fn a_change_while_its_space_is_swept_has_it_swept_again() {
+async fn a_change_while_its_space_is_cleared_has_it_cleared_again() {
     let (deferred, store) = (deferred(), store());
     for n in 0..=MOST {
         deferred.keep(&store, &n.to_string(), &Change::Invalidate);
     }
     assert_eq!(deferred.backlog().0, 1);
-    let swept = deferred.mark();
+    let sent = deferred.mark();
     deferred.keep(&store, "late", &Change::Invalidate);
-    deferred.update(|state| state.swept(store.space(), swept));
+    deferred.confirm_raise(&store, &Group::Space, sent);
     assert!(deferred.holds(store.space(), "late"));
-    let swept = deferred.mark();
-    deferred.update(|state| state.swept(store.space(), swept));
+    deferred.confirm_raise(&store, &Group::Space, deferred.mark());
     assert!(!deferred.holds(store.space(), "late"));
 }

@@ -14,8 +14,7 @@ fn full() -> Envelope {
         load_time: Duration::from_micros(1500),
         validator: Some("\"v1\"".into()),
         content_type: Some("text/plain".to_owned()),
-        space_number: 1_779_000_000_000_000,
-        tags: vec!["a".into(), "".into()],
+        stamp: Stamp { number: 1_779_000_000_000_000, tags: ["a".into(), "".into()].into() },
         payload: Bytes::from_static(b"turbine"),
     }
 }
@@ -34,12 +33,12 @@ prop_compose! {
         payload in prop_oneof![vec(any::<u8>(), 0..200), vec(0..2u8, 0..200)],
     ) -> Envelope {
         Envelope {
-            absent, codec, entry_id, space_number, content_type,
+            absent, codec, entry_id, content_type,
+            stamp: Stamp { number: space_number, tags: tags.into_iter().map(Into::into).collect() },
             fresh_for: Duration::from_millis(fresh_for),
             stale_for: Duration::from_millis(stale_for),
             load_time: Duration::from_micros(load_time),
             validator: validator.map(Into::into),
-            tags: tags.into_iter().map(Into::into).collect(),
             payload: payload.into(),
         }
     }

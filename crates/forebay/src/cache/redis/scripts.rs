@@ -11,3 +11,5 @@ pub(super) static NOTE: LazyLock<Script> = script!("note.lua");
 pub(super) static RELEASE: LazyLock<Script> = script!("release.lua");
 pub(super) static INVALIDATE: LazyLock<Script> = script!("invalidate.lua");
 pub(super) static EXPIRE: LazyLock<Script> = script!("expire.lua");
+pub(super) static NUMBERS: LazyLock<Script> = script!("space.lua", "numbers.lua");
+pub(super) static RAISE: LazyLock<Script> = script!("space.lua", "raise.lua");

@@ -7,7 +7,8 @@ use tokio::sync::watch;
 
 use crate::{
     cache::{
-        backend::{Answer, Backend, Budget, Change, Leased, Request, Settle, Stored, Unavailable},
+        backend::{Answer, Backend, Budget, Change, Leased, Question, Request, Settle, Stored, Unavailable},
+        numbers::{Group, Known},
         token::Token,
     },
     sync::Mutex,
@@ -41,6 +42,7 @@ pub(super) struct Gated {
     pub(super) settle: Gate,
     pub(super) settled: Gate,
     pub(super) change: Gate,
+    pub(super) numbers: Gate,
 }
 
 impl Gated {
@@ -51,6 +53,7 @@ impl Gated {
             settle: Gate::open(),
             settled: Gate::open(),
             change: Gate::open(),
+            numbers: Gate::open(),
         })
     }
 }
@@ -85,6 +88,21 @@ impl Backend for Gated {
         Box::pin(async move {
             self.change.pass().await;
             self.store.change(id, change).await
+        })
+    }
+
+    fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {
+        Box::pin(async move {
+            let answer = self.store.numbers(question, budget).await;
+            self.numbers.pass().await;
+            answer
+        })
+    }
+
+    fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
+        Box::pin(async move {
+            self.change.pass().await;
+            self.store.raise(group, own).await
         })
     }
 
@@ -140,6 +158,14 @@ impl Backend for Slow {
         Box::pin(self.around(Box::pin(async move { self.store.change(id, change).await })))
     }
 
+    fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {
+        Box::pin(self.around(Box::pin(async move { self.store.numbers(question, budget).await })))
+    }
+
+    fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
+        Box::pin(self.around(Box::pin(async move { self.store.raise(group, own).await })))
+    }
+
     fn wake_name(&self, id: &str) -> String {
         self.store.wake_name(id)
     }
@@ -166,6 +192,14 @@ impl Backend for Gone {
     }
 
     fn change<'a>(&'a self, _: &'a str, _: Change) -> Answer<'a, ()> {
+        Box::pin(std::future::ready(Err(Unavailable)))
+    }
+
+    fn numbers<'a>(&'a self, _: Question<'a>, _: &'a mut Budget) -> Answer<'a, Known> {
+        Box::pin(std::future::ready(Err(Unavailable)))
+    }
+
+    fn raise<'a>(&'a self, _: &'a Group, _: u64) -> Answer<'a, u64> {
         Box::pin(std::future::ready(Err(Unavailable)))
     }
 

@@ -103,6 +103,7 @@ pub(crate) async fn a_value_with_a_life_of_its_own_keeps_to_it(rig: impl Rig) {
     for (id, life) in [("short", SECOND * 10), ("long", LIFE * 10)] {
         let loaded = async move |_| Ok::<_, String>(value(id).time_to_live(life));
         cache.get_or_load(id, loaded).await.unwrap();
+        rig.settle().await;
         let left = entry(&cache, id).await.fresh_for;
         assert!(same(&rig, left, life), "{left:?}");
         rig.pass(life - SECOND).await;

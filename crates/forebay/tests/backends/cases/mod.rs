@@ -19,6 +19,7 @@ pub(crate) mod permits;
 pub(crate) mod recursion;
 pub(crate) mod shutdown;
 pub(crate) mod stale;
+pub(crate) mod tags;
 pub(crate) mod unique;
 
 /// Stamps one test per case for a rig. A case that is not listed here is dead code.
@@ -276,6 +277,27 @@ macro_rules! stamp {
                 a_space_that_was_refused_can_be_built_aright,
                 a_misspelt_space_is_refused_with_the_remedy,
                 limits_that_allow_nothing_are_refused_by_name,
+            }
+            tags: {
+                an_invalidated_tag_takes_all_its_values_and_no_others,
+                clearing_takes_all_of_the_space_and_of_no_other,
+                what_is_stored_afterwards_stays,
+                a_tagged_value_is_a_hit_in_process_memory,
+                an_invalidated_tag_during_a_load_keeps_its_value_out,
+                clearing_during_a_load_keeps_its_value_out,
+                a_caller_after_an_invalidated_tag_is_not_served_by_a_load_from_before,
+                an_invalidated_tag_during_a_refresh_keeps_its_value_out,
+                an_invalidated_value_is_no_fallback_whatever_invalidated_it,
+                what_is_invalidated_while_its_load_fails_is_no_fallback,
+                an_invalidated_value_is_not_offered_as_unmodified_whatever_invalidated_it,
+                what_was_not_modified_is_stored_as_old_as_its_load,
+                what_was_not_modified_keeps_its_tags,
+                a_lease_carries_the_number_from_which_its_value_is_told_to_be_old,
+                every_odd_tag_is_one_of_its_own,
+                several_tags_are_invalidated_at_once,
+                more_tags_than_a_value_can_have_are_refused_with_the_bound,
+                the_numbers_of_a_value_last_as_long_as_it_does,
+                an_invalidated_tag_is_done_though_its_caller_leaves,
             }
             ids: {
                 every_odd_id_has_a_value_of_its_own,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use forebay::{
     Forebay,
+    cache::{Cache, Loaded, Put},
     limiter::{Limiter, Mode},
 };
 
@@ -12,12 +13,42 @@ use crate::{
     cases::limiter::{MODES, denied, forget_refusals, free, left, limiter, take, user},
     clocked::{ClockedRig, Clocks},
     memory::MemoryRig,
-    rig::{Rig, SECOND},
+    rig::{Rig, SECOND, held},
 };
 
 fn in_process(forebay: &Forebay, mode: Mode, windows: &str) -> Limiter {
     let policy = format!("{mode:?}").to_lowercase();
     forebay.limiter(&policy, free([windows])).mode(mode).build().unwrap()
+}
+
+/// Until `cache` has no value for "a", which another process has invalidated.
+async fn forgotten(cache: &Cache<String>) {
+    for _ in 0..1000 {
+        if held(cache, "a").await.is_none() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    panic!("the value is still there");
+}
+
+// C9: FusionCache #319, where a process whose clock is 15 minutes off does not see what was removed.
+pub(crate) async fn clocks_of_processes_that_are_apart_change_nothing_about_tags(
+    rig: ClockedRig<impl Clocks>,
+) {
+    let processes = [rig.process(Duration::ZERO).await, rig.process(MINUTE * 15).await];
+    let [one, other] =
+        processes.each_ref().map(|process| process.cache::<String>("case", MINUTE * 60).build().unwrap());
+    for (writer, reader) in [(&one, &other), (&other, &one)] {
+        for round in 0..3 {
+            let loaded = Loaded::new(round.to_string()).tag("red");
+            assert_eq!(writer.put("a", loaded).await.unwrap(), Put::Stored);
+            assert_eq!(held(reader, "a").await, Some(round.to_string()));
+            writer.invalidate_tag("red").await;
+            assert_eq!(held(writer, "a").await, None);
+            forgotten(reader).await;
+        }
+    }
 }
 
 // R35: the counts of several processes are one count.

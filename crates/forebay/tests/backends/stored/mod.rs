@@ -136,6 +136,7 @@ macro_rules! stamp_stored {
                     a_clock_that_steps_back_frees_nothing_and_freezes_nobody,
                     after_a_step_back_the_limit_holds,
                     a_clock_that_steps_forward_frees_what_that_time_would,
+                    clocks_of_processes_that_are_apart_change_nothing_about_tags,
                 }
             }
         }
