@@ -16,5 +16,5 @@ pub(crate) use limited::{AskedCounter, AskedPolicy, AskedSubject, ReadCounter};
 pub(crate) use named::Named;
 pub(crate) use path::Segments;
 pub(crate) use query::Query;
-pub(crate) use target::{KnownTarget, Target};
+pub(crate) use target::{KnownSpace, KnownTarget, Target};
 pub(crate) use token::{FOREBAY_LEASE, HeldLease, HeldToken, without_token};

@@ -10,7 +10,8 @@ use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
 
 use crate::{
     api::{
-        cache, claims, figures, health, idempotency, lease, limits, limits_batch, locks, unique, visitors,
+        cache, claims, figures, health, idempotency, invalidate, lease, limits, limits_batch, locks, unique,
+        visitors,
     },
     app::Shared,
     error::{Kind, Problem},
@@ -25,6 +26,8 @@ pub(crate) fn router(app: Shared) -> Router {
             "/v1/cache/{space}/{id}/lease",
             post(lease::take).put(lease::fill).patch(lease::renew).delete(lease::give_back),
         )
+        .route("/v1/invalidate/{space}", post(invalidate::named))
+        .route("/v1/clear/{space}", post(invalidate::all))
         .route("/v1/limits/{policy}", post(limits::check))
         .route("/v1/limits/{policy}/{subject}", get(limits::peek).delete(limits::reset))
         .route("/v1/batch/limits", post(limits_batch::check))
@@ -81,9 +84,10 @@ fn limited(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
 async fn unknown() -> Problem {
     Problem::new(
         Kind::NotFound,
-        "no call has this path; values are under /v1/cache/{space}/{id}, and there are /v1/limits/{policy}, \
-         /v1/batch/limits, /v1/locks/{name}, /v1/claims/{name}, /v1/idempotency/{key}, /v1/unique/{counter}, \
-         /rate-limit/stats, /analytics/uv/today, /analytics/uv/weekly, /livez and /readyz",
+        "no call has this path; values are under /v1/cache/{space}/{id}, and there are /v1/invalidate/{space}, \
+         /v1/clear/{space}, /v1/limits/{policy}, /v1/batch/limits, /v1/locks/{name}, /v1/claims/{name}, \
+         /v1/idempotency/{key}, /v1/unique/{counter}, /rate-limit/stats, /analytics/uv/today, \
+         /analytics/uv/weekly, /livez and /readyz",
     )
 }
 

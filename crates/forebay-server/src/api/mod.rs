@@ -9,6 +9,7 @@ pub(crate) mod figures;
 mod given;
 pub(crate) mod health;
 pub(crate) mod idempotency;
+pub(crate) mod invalidate;
 pub(crate) mod lease;
 pub(crate) mod limits;
 pub(crate) mod limits_batch;

@@ -16,6 +16,9 @@ use crate::{
     spaces::Space,
 };
 
+/// The most tags that a value has.
+const MOST_TAGS: usize = 128;
+
 /// What is to be stored.
 #[derive(Debug)]
 pub(super) enum Written {
@@ -32,7 +35,7 @@ impl Written {
         body: Body,
         space: &Space,
     ) -> Result<Self, Problem> {
-        let query = Query::read(uri, &["ttl_ms", "stale_ms", "absent"])?;
+        let query = Query::read(uri, &["ttl_ms", "stale_ms", "absent", "tag"])?;
         extract::unconditional(headers)?;
         let life = query.life("ttl_ms")?;
         let stale_for = query.millis("stale_ms")?;
@@ -40,13 +43,20 @@ impl Written {
             if stale_for.is_some() {
                 return Err(Problem::new(Kind::InvalidQuery, "`stale_ms` does not go with `absent=1`"));
             }
+            if !query.tags().is_empty() {
+                return Err(Problem::new(Kind::InvalidQuery, "`tag` does not go with `absent=1`"));
+            }
             let absent_for = life.or(space.absent_for).ok_or_else(|| no_life("absent_for", space))?;
             nothing(body).await?;
             return Ok(Self::Absence(absent_for));
         }
+        if query.tags().len() > MOST_TAGS {
+            let detail = format!("`tag` is given {} times; at most {MOST_TAGS}", query.tags().len());
+            return Err(Problem::new(Kind::InvalidQuery, detail));
+        }
         let time_to_live = life.or(space.time_to_live).ok_or_else(|| no_life("time_to_live", space))?;
         let content = content(body, headers, space.cache.options().max_bytes).await?;
-        let loaded = Loaded::new(content).time_to_live(time_to_live);
+        let loaded = Loaded::new(content).time_to_live(time_to_live).tags(query.tags());
         Ok(Self::Value(match stale_for {
             Some(life) => loaded.stale_for(life),
             None => loaded,

@@ -9,33 +9,46 @@ use crate::error::{Kind, Problem};
 
 /// The parameters of a request.
 #[derive(Debug)]
-pub(crate) struct Query(BTreeMap<String, String>);
+pub(crate) struct Query {
+    once: BTreeMap<String, String>,
+    tags: Vec<String>,
+}
+
+/// The only parameter that may repeat.
+const TAG: &str = "tag";
 
 impl Query {
     /// Reads the query of `uri`, in which only `known` parameters may stand.
     pub(crate) fn read(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
-        let mut read = BTreeMap::new();
+        let mut read = Self { once: BTreeMap::new(), tags: Vec::new() };
         let query = uri.query().filter(|query| !query.is_empty());
         for pair in query.into_iter().flat_map(|query| query.split('&')) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let text = |raw: &str| decode(raw).map_err(|why| refuse(name, why));
             let (name, value) = (text(name)?, text(value)?);
             if !known.contains(&name.as_str()) {
-                return Err(refuse(&name, &unknown(&name, known)));
+                return Err(refuse(&name, &unknown(known)));
             }
             if value.is_empty() {
                 return Err(refuse(&name, "has no value"));
             }
-            if read.insert(name.clone(), value).is_some() {
+            if name == TAG {
+                read.tags.push(value);
+            } else if read.once.insert(name.clone(), value).is_some() {
                 return Err(refuse(&name, "is given more than once"));
             }
         }
-        Ok(Self(read))
+        Ok(read)
+    }
+
+    /// All that are called `tag`.
+    pub(crate) fn tags(&self) -> &[String] {
+        &self.tags
     }
 
     /// A text, which is not empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.once.get(name).map(String::as_str)
     }
 
     /// A length of time above zero, in whole milliseconds; one that no number can hold is the longest.
@@ -48,7 +61,7 @@ impl Query {
 
     /// A length of time, in whole milliseconds.
     pub(crate) fn millis(&self, name: &str) -> Result<Option<Duration>, Problem> {
-        let Some(text) = self.0.get(name) else { return Ok(None) };
+        let Some(text) = self.once.get(name) else { return Ok(None) };
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(refuse(name, "must be a whole number of milliseconds, in digits alone"));
         }
@@ -66,7 +79,7 @@ impl Query {
 
     /// Whether `name=1` is there.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        match self.0.get(name).map(String::as_str) {
+        match self.once.get(name).map(String::as_str) {
             None => Ok(false),
             Some("1") => Ok(true),
             Some(_) => Err(refuse(name, "can only be 1; leave it out otherwise")),
@@ -78,11 +91,10 @@ fn refuse(name: &str, why: &str) -> Problem {
     Problem::new(Kind::InvalidQuery, format!("the query parameter `{name}` {why}"))
 }
 
-fn unknown(name: &str, known: &[&str]) -> String {
-    match (name, known) {
-        ("tag", _) => "is of no use yet: this version does not know tags".to_owned(),
-        (_, []) => "is unknown; this call takes none".to_owned(),
-        (_, known) => format!("is unknown; this call takes {}", known.join(", ")),
+fn unknown(known: &[&str]) -> String {
+    match known {
+        [] => "is unknown; this call takes none".to_owned(),
+        known => format!("is unknown; this call takes {}", known.join(", ")),
     }
 }
 
@@ -91,7 +103,7 @@ mod tests {
     use super::*;
 
     fn read(query: &str) -> Result<Query, Problem> {
-        Query::read(&format!("/?{query}").parse().unwrap(), &["ttl_ms", "absent"])
+        Query::read(&format!("/?{query}").parse().unwrap(), &["ttl_ms", "absent", "tag"])
     }
 
     #[test]
@@ -105,10 +117,16 @@ mod tests {
     #[test]
     fn refuses_what_is_unknown_empty_repeated_or_malformed() {
         for query in
-            ["ttl=1", "ttl_ms", "ttl_ms=", "&", "ttl_ms=1&", "ttl_ms=1&ttl_ms=1", "ttl_ms=%zz", "tag=a"]
+            ["ttl=1", "ttl_ms", "ttl_ms=", "&", "ttl_ms=1&", "ttl_ms=1&ttl_ms=1", "ttl_ms=%zz", "tag="]
         {
             assert!(read(query).is_err(), "{query}");
         }
+    }
+
+    #[test]
+    fn takes_any_number_of_tags() {
+        assert_eq!(read("tag=b&ttl_ms=1&tag=%61&tag=b").unwrap().tags(), ["b", "a", "b"]);
+        assert!(Query::read(&"/?tag=a".parse().unwrap(), &["ttl_ms"]).is_err());
     }
 
     #[test]

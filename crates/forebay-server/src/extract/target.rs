@@ -23,6 +23,18 @@ pub(crate) struct KnownTarget {
     pub(crate) id: String,
 }
 
+/// The space that `/v1/{call}/{space}` names, for a call that stores nothing, if it can hold anything.
+#[derive(Debug)]
+pub(crate) struct KnownSpace(pub(crate) Option<Space>);
+
+impl FromRequestParts<Shared> for KnownSpace {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        app.spaces.known(Segments::find(parts, 2)?).map(Self)
+    }
+}
+
 impl FromRequestParts<Shared> for Target {
     type Rejection = Problem;
 

@@ -46,7 +46,7 @@ impl Carrier {
             (Some(value), None) => {
                 let token = value.to_str().ok().and_then(|text| text.parse().ok());
                 token.ok_or_else(|| {
-                    self.refuse("holds no token, which has 32 hexadecimal digits in lower case")
+                    self.refuse("holds no token, which has 32 hexadecimal digits in lower case; carry it as it was handed out")
                 })
             }
             (Some(_), Some(_)) => Err(self.refuse("is given more than once")),

@@ -25,5 +25,6 @@ mod shared;
 mod shutdown;
 mod stampede;
 mod support;
+mod tags;
 mod unique;
 mod without_redis;

@@ -55,7 +55,9 @@ fn queries_are_refused_by_the_name_of_the_parameter() {
     let server = Server::start();
     let refused = [
         ("PUT", ENTRY, "ttl=1", "ttl"),
-        ("PUT", ENTRY, "ttl_ms=1&tag=a", "tag"),
+        ("PUT", ENTRY, "ttl_ms=1&tag=", "tag"),
+        ("GET", ENTRY, "tag=a", "tag"),
+        ("PUT", ENTRY, "absent=1&ttl_ms=1&tag=a", "tag"),
         ("PUT", ENTRY, "ttl_ms=", "ttl_ms"),
         ("PUT", ENTRY, "ttl_ms=1&ttl_ms=2", "ttl_ms"),
         ("PUT", ENTRY, "ttl_ms=0", "ttl_ms"),
