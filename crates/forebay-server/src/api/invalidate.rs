@@ -2,7 +2,7 @@
 
 use axum::{
     body::Body,
-    http::{HeaderMap, StatusCode, Uri},
+    http::{StatusCode, Uri},
 };
 use forebay::cache::Invalidated;
 use futures::stream::{self, StreamExt};
@@ -31,11 +31,10 @@ struct Named {
 pub(crate) async fn named(
     KnownSpace(space): KnownSpace,
     uri: Uri,
-    headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
-    let Named { ids, tags } = extract::many(body, &headers).await?;
+    let Named { ids, tags } = extract::many(body).await?;
     let count = ids.len() + tags.len();
     if !(1..=MOST).contains(&count) {
         let detail = format!("in the body: `ids` and `tags` have {count} together; name 1 to {MOST}");
@@ -50,14 +49,9 @@ pub(crate) async fn named(
 }
 
 /// Invalidates all of a space.
-pub(crate) async fn all(
-    KnownSpace(space): KnownSpace,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn all(KnownSpace(space): KnownSpace, uri: Uri, body: Body) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
-    let Nothing {} = extract::json(body, &headers).await?;
+    let Nothing {} = extract::json(body).await?;
     let Some(space) = space else { return Ok(StatusCode::NO_CONTENT) };
     Ok(told(space.cache.clear().await))
 }
