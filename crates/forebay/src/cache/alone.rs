@@ -1,11 +1,12 @@
 //! What a flight does while the store cannot be asked.
 
+use std::time::Duration;
+
 use super::{
     backend::Reject,
     flights::Arrival,
     leader::Leader,
     load::Alone,
-    options::Refresh,
     verdict::{Answer, Outcome},
 };
 
@@ -28,11 +29,11 @@ impl<V: Send + Sync + 'static> Leader<V> {
         match self.inner.last_resort(&self.id.key)? {
             Answer::Present(entry) if entry.is_stale() => {
                 self.flight.offer(entry.clone(), sent);
-                if self.inner.options.refresh != Refresh::Stale {
+                if !self.inner.options.refresh.serves_stale() {
                     return None;
                 }
                 if self.loads() {
-                    self.refresh_behind(entry.clone(), sent);
+                    self.refresh_behind(entry.clone(), sent, Duration::ZERO);
                 }
                 Some(Outcome::Read { answer: Answer::Present(entry), sent, waited: false })
             }

@@ -87,8 +87,10 @@ pub(crate) struct Request {
     pub(crate) life: Duration,
     /// What the caller cannot use for another reason than its age.
     pub(crate) reject: Reject,
-    /// The entry that the caller has as a stale one.
+    /// The entry that the caller has, and wants to replace.
     pub(crate) stale: Option<u64>,
+    /// With this much of its fresh life left, or less, that entry is no answer; with more it need not be replaced.
+    pub(crate) ahead: Duration,
     /// Whether the caller hears wakes of this id, and so is to be woken.
     pub(crate) listening: bool,
     /// Whether a lease that only this process knows of will do where the store cannot be asked.

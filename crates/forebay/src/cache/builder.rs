@@ -13,7 +13,8 @@ use super::{
     hearing::Overtaken,
     inner::Inner,
     loading::LoadingBuilder,
-    options::{Abandoned, Options, Refresh},
+    options::{Abandoned, Options},
+    refresh::Refresh,
     site::Site,
 };
 use crate::{
@@ -85,7 +86,7 @@ impl<V: Send + Sync + 'static> Builder<V> {
         self
     }
 
-    /// Sets what is done about stale values. Default: [`Refresh::Never`].
+    /// Sets what is done about values that are stale, or will be soon. Default: [`Refresh::Never`].
     pub fn refresh(mut self, refresh: Refresh) -> Self {
         self.options.refresh = refresh;
         self

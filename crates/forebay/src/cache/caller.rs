@@ -12,7 +12,8 @@ use super::{
     id::Id,
     inner::Inner,
     leader::{Goal, Leader},
-    options::{Abandoned, Refresh},
+    options::Abandoned,
+    refresh::{Luck, Refresh},
     verdict::{Answer, Patience, Seat, Verdict},
 };
 use crate::observe::{Event, ReadOutcome};
@@ -49,6 +50,7 @@ struct Caller<V: Send + Sync + 'static> {
     parent: Option<Parent>,
     goal: Option<Goal<V>>,
     life: Option<Duration>,
+    luck: Luck,
     patience: Patience,
     takes_stale: Option<Timer>,
     over: Option<Timer>,
@@ -106,6 +108,7 @@ impl<V: Send + Sync + 'static> Caller<V> {
         let over = want.wait.map(timer);
         Self {
             parent: Parent::current(),
+            luck: inner.options.refresh.luck(&inner.shared.context.dice),
             goal: Some(want.goal),
             patience: Patience::default(),
             inner,
@@ -157,16 +160,33 @@ impl<V: Send + Sync + 'static> Caller<V> {
     }
 
     /// What process memory answers, if the caller may have it from there.
-    fn recall(&self) -> Option<Answer<V>> {
+    fn recall(&mut self) -> Option<Answer<V>> {
         if self.seat.fresh {
             return None;
         }
-        let answer = self.inner.present(&self.id.key)?;
-        if matches!(answer, Answer::Absent) && !self.seat.takes_absence {
-            return None;
+        let (answer, may_be_due) = self.inner.present(&self.id.key)?;
+        match &answer {
+            Answer::Absent if !self.seat.takes_absence => return None,
+            Answer::Present(entry) if may_be_due && !self.looks_no_further(entry) => return None,
+            Answer::Present(_) | Answer::Absent => {}
         }
         self.inner.counts.memory_hit();
         Some(answer)
+    }
+
+    /// Has `held`, which process memory has, loaded again if that is due. Whether it answers the caller: not one who
+    /// then asks for the lease itself.
+    fn looks_no_further(&mut self, held: &Entry<V>) -> bool {
+        let Some(ahead) = self.inner.due(held, self.luck) else { return true };
+        self.inner.postpone(&self.id.key, held.id);
+        if self.seat.takes_lease {
+            return false;
+        }
+        if let Some(goal) = self.goal.take() {
+            let sent = self.inner.flights.depart();
+            self.inner.refresh_behind(&self.id, goal, (held.clone(), sent), ahead);
+        }
+        true
     }
 
     /// What the store answers, if the caller may have it from there.
@@ -195,7 +215,9 @@ impl<V: Send + Sync + 'static> Caller<V> {
             return aboard;
         }
         self.goal = self.life.map(Goal::Lease);
-        let leader = Leader::new(inner.clone(), flight, self.id.clone(), goal, self.seat.fresh, self.parent);
+        let mut leader =
+            Leader::new(inner.clone(), flight, self.id.clone(), goal, self.seat.fresh, self.parent);
+        leader.luck = self.luck;
         inner.shared.context.tasks.spawn(leader.run());
         aboard
     }

@@ -21,6 +21,8 @@ pub struct Entry<V> {
     /// The random number of this entry, the same in every process.
     pub id: u64,
     pub(crate) stamp: Stamp,
+    /// What loads of the value take, smoothed; zero where none was measured.
+    pub(crate) load_time: Duration,
 }
 
 impl<V> Entry<V> {
@@ -73,7 +75,7 @@ pub enum Read<V> {
     Miss,
 }
 
-/// What a loader is given: the id to load, and the stale value if there is one.
+/// What a loader is given: the id to load, and the value that it is to replace if there is one.
 pub struct Load<V> {
     pub(crate) id: Arc<str>,
     pub(crate) stale: Option<Entry<V>>,
@@ -85,7 +87,7 @@ impl<V> Load<V> {
         &self.id
     }
 
-    /// The value that was there until now, where the cache still has it.
+    /// The value that was there until now, where the cache still has it: a stale one, or one that soon will be.
     pub fn stale(&self) -> Option<&Arc<V>> {
         self.stale.as_ref().map(|entry| &entry.value)
     }
@@ -95,7 +97,7 @@ impl<V> Load<V> {
         self.stale.as_ref().and_then(|entry| entry.validator.as_deref())
     }
 
-    /// The answer "nothing changed": the stale value with its tags, fresh again. `None` when there is no stale value.
+    /// The answer "nothing changed": the stale value with its tags, for another fresh life. `None` when there is none.
     pub fn not_modified(&self) -> Option<Loaded<V>> {
         self.stale.as_ref().map(|entry| Loaded {
             validator: entry.validator.clone(),

@@ -23,9 +23,11 @@ use crate::{error::ErrorKind, observe::FillOutcome};
 impl<V: Send + Sync + 'static> Leader<V> {
     pub(super) async fn fill(&mut self, grant: Grant, loaded: Loaded<V>, took: Duration) -> Outcome<V> {
         let inner = self.inner.clone();
+        let before = self.flight.stale().map_or(Duration::ZERO, |held| held.load_time);
+        let took = inner.pace.note(before, took);
         let (id, life) = (inner.shared.context.dice.bits(), self.life(&loaded));
         let stamp = Stamp { number: grant.number(), tags: loaded.tags.as_slice().into() };
-        let entry = self.hand_out(&loaded, id, life, stamp.clone());
+        let entry = self.hand_out(&loaded, id, life, took, stamp.clone());
         let Some(life) = life else { return self.do_not_share(grant, FillOutcome::NotStored, &stamp).await };
         let draft = match inner.draft(&loaded, life, id, took) {
             Ok(draft) => draft,
@@ -136,7 +138,14 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// Hands a loaded value to those who came before the load.
-    pub(super) fn hand_out(&self, loaded: &Loaded<V>, id: u64, life: Option<Life>, stamp: Stamp) -> Entry<V> {
+    pub(super) fn hand_out(
+        &self,
+        loaded: &Loaded<V>,
+        id: u64,
+        life: Option<Life>,
+        load_time: Duration,
+        stamp: Stamp,
+    ) -> Entry<V> {
         let entry = Entry {
             value: loaded.value.clone(),
             age: Duration::ZERO,
@@ -145,6 +154,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             validator: loaded.validator.clone(),
             id,
             stamp,
+            load_time,
         };
         self.hand_out_answer(Answer::Present(entry.clone()));
         entry

@@ -15,6 +15,8 @@ use super::{
     local::{Local, Memory, Meta, TAGGED},
     numbers::{Judgement, Numbers},
     options::Options,
+    pace::Pace,
+    refresh::PAUSE,
     seal::Opened,
     slots::Space,
     stats::Counts,
@@ -61,6 +63,7 @@ pub(crate) struct Inner<V> {
     pub(crate) counts: Counts,
     /// The mean size of the space's entries, smoothed: what a running load is expected to bring.
     pub(crate) mean_bytes: AtomicU64,
+    pub(crate) pace: Pace,
     /// When the log last spoke of an entry that cannot be read.
     warned: Mutex<Option<Moment>>,
 }
@@ -84,6 +87,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             flights: Flights::new(),
             counts: Counts::default(),
             mean_bytes: AtomicU64::new(0),
+            pace: Pace::default(),
             warned: Mutex::default(),
             name,
             space,
@@ -127,26 +131,32 @@ impl<V: Send + Sync + 'static> Inner<V> {
         Some(value)
     }
 
-    /// What process memory answers for `key`, with all that is told of it.
-    pub(crate) fn present(&self, key: &str) -> Option<Answer<V>> {
+    /// What process memory answers for `key`, with all that is told of it, and whether a refresh may be due.
+    pub(crate) fn present(&self, key: &str) -> Option<(Answer<V>, bool)> {
         // Read as a hit first: only that counts when room is to be made.
-        self.shared.memory.get(self.space, key).filter(|local| self.may_be_usable(local))?;
+        let heard = [TAGGED, self.numbers.epoch.now()];
+        self.shared.memory.get(self.space, key).filter(|local| heard.contains(&local.epoch))?;
         let (local, meta) = self.shared.memory.tell(self.space, key)?;
-        if !self.may_be_usable(&local) || !self.is_known_current(&local, &meta) {
+        let now = self.shared.context.clock.coarse();
+        if meta.used_until <= now || !self.is_known_current(&local, &meta) {
             return None;
         }
-        self.told(local, meta, self.shared.context.clock.coarse())
+        let may_be_due = local.until <= now;
+        Some((self.told(local, meta, now)?, may_be_due))
     }
 
-    fn may_be_usable(&self, local: &Local) -> bool {
-        let tagged = local.epoch == TAGGED && local.until > self.shared.context.clock.coarse();
-        tagged || self.is_usable(local)
+    /// Has hits of `entry` go on for a while as if it were not to be replaced: somebody is about to.
+    pub(crate) fn postpone(&self, key: &str, entry: u64) {
+        self.shared.memory.postpone(self.space, key, entry, self.now().after(PAUSE));
     }
 
-    /// Whether the tags of a value, if it has any, are known not to have passed it.
+    /// Whether a value is from this epoch, and its tags, if it has any, are known not to have passed it.
     fn is_known_current(&self, local: &Local, meta: &Meta) -> bool {
-        local.epoch != TAGGED
-            || meta.epoch == self.numbers.epoch.now() && self.numbers.judge(&meta.stamp) == Judgement::Current
+        let epoch = self.numbers.epoch.now();
+        match local.epoch {
+            TAGGED => meta.epoch == epoch && self.numbers.judge(&meta.stamp) == Judgement::Current,
+            other => other == epoch,
+        }
     }
 
     /// What process memory still has for `key` inside its own life, be it suspect or past its local one: for
@@ -170,6 +180,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             validator: meta.validator,
             id: meta.id,
             stamp: meta.stamp,
+            load_time: meta.load_time,
         }))
     }
 
@@ -180,26 +191,33 @@ impl<V: Send + Sync + 'static> Inner<V> {
             return;
         }
         let now = self.shared.context.clock.now();
-        let (value, age, validator) = match &opened.answer {
+        let (value, age, validator, load_time) = match &opened.answer {
             Answer::Present(entry) => {
                 let value: Arc<dyn Any + Send + Sync> = entry.value.clone();
-                (Some(value), entry.age, entry.validator.clone())
+                (Some(value), entry.age, entry.validator.clone(), entry.load_time)
             }
-            Answer::Absent => (None, Duration::ZERO, None),
+            Answer::Absent => (None, Duration::ZERO, None, Duration::ZERO),
+        };
+        let (used_until, fresh_until) = (now.after(local_life), now.after(opened.fresh_for));
+        let margin = match &opened.answer {
+            Answer::Present(entry) => self.widest_margin(entry),
+            Answer::Absent => Duration::ZERO,
         };
         fence.pass(&self.numbers.epoch, |epoch| {
             let meta = Meta {
                 id: opened.id,
                 born: now.before(age),
-                fresh_until: now.after(opened.fresh_for),
+                fresh_until,
+                used_until,
                 kept_until: now.after(opened.kept_for),
                 validator,
+                load_time,
                 epoch,
                 stamp: opened.stamp.clone(),
             };
             let local = Local {
                 value,
-                until: now.after(local_life),
+                until: used_until.min(fresh_until.before(margin)),
                 epoch: if opened.stamp.tags.is_empty() { epoch } else { TAGGED },
                 bytes: u32::try_from(opened.bytes).unwrap_or(u32::MAX),
                 meta: Some(Box::new(meta)),

@@ -16,8 +16,8 @@ use super::{
     inner::Inner,
     load::Alone,
     loader::Loader,
-    options::Refresh,
     queue::{Queue, Turn},
+    refresh::Luck,
     seal::Opened,
     token::Token,
     verdict::{Answer, Outcome},
@@ -42,6 +42,10 @@ pub(crate) struct Leader<V: Send + Sync + 'static> {
     pub(super) fresh: bool,
     /// Whether this goes on behind the backs of callers who have a stale value.
     pub(super) behind: bool,
+    /// The fresh life left at or below which what there is is to be replaced; zero where only its end counts.
+    pub(super) ahead: Duration,
+    /// Of the caller that has begun this.
+    pub(super) luck: Luck,
     /// What is left of the time that the callers give the store.
     budget: Budget,
     landed: bool,
@@ -75,7 +79,19 @@ impl<V: Send + Sync + 'static> Leader<V> {
         parent: Option<Parent>,
     ) -> Self {
         let budget = inner.backend.budget();
-        Self { inner, flight, id, parent, goal: Some(goal), fresh, behind: false, budget, landed: false }
+        Self {
+            inner,
+            flight,
+            id,
+            parent,
+            goal: Some(goal),
+            fresh,
+            behind: false,
+            ahead: Duration::ZERO,
+            luck: Luck::default(),
+            budget,
+            landed: false,
+        }
     }
 
     /// Runs the flight to its end.
@@ -102,7 +118,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let sent = self.inner.flights.depart();
         match self.look().await {
             Err(Unavailable) => self.go_without(sent).await,
-            Ok(Found::Usable(answer)) => Outcome::Read { answer, sent, waited: false },
+            Ok(Found::Usable(answer)) => self.fly_on(answer, sent).await,
             Ok(Found::Stale(stale)) => self.fly_on_stale(stale, sent).await,
             Ok(Found::Unusable(reject)) => self.acquire(reject).await,
         }
@@ -115,24 +131,34 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
+    /// Answers; before that, a look-up tries to get the lease of what is due, and a load has that begun.
+    async fn fly_on(&mut self, answer: Answer<V>, sent: Arrival) -> Outcome<V> {
+        let Answer::Present(entry) = &answer else { return Outcome::Read { answer, sent, waited: false } };
+        if let Some(ahead) = self.inner.due(entry, self.luck) {
+            self.inner.postpone(&self.id.key, entry.id);
+            if !self.loads() {
+                self.flight.offer(entry.clone(), sent);
+                self.ahead = ahead;
+                return self.acquire(Reject::Nothing).await;
+            }
+            self.refresh_behind(entry.clone(), sent, ahead);
+        }
+        Outcome::Read { answer, sent, waited: false }
+    }
+
     async fn fly_on_stale(&mut self, stale: Entry<V>, sent: Arrival) -> Outcome<V> {
         self.flight.offer(stale.clone(), sent);
-        if self.loads() && self.inner.options.refresh == Refresh::Stale {
-            self.refresh_behind(stale.clone(), sent);
+        if self.loads() && self.inner.options.refresh.serves_stale() {
+            self.refresh_behind(stale.clone(), sent, Duration::ZERO);
             return Outcome::Read { answer: Answer::Present(stale), sent, waited: false };
         }
         self.acquire(Reject::Nothing).await
     }
 
-    /// Has the value loaded by a flight of its own that plain readers do not join; one at a time.
-    pub(super) fn refresh_behind(&mut self, stale: Entry<V>, sent: Arrival) {
-        let inner = &self.inner;
-        let Some(goal) = self.goal.take() else { return };
-        if let Some(flight) = inner.flights.refresh(&self.id.key, || inner.new_flight(false, false)) {
-            flight.offer(stale, sent);
-            let mut leader = Self::new(inner.clone(), flight, self.id.clone(), goal, false, None);
-            leader.behind = true;
-            inner.shared.context.tasks.spawn(leader.run());
+    /// Has the value loaded behind the backs of the callers, who have `held`.
+    pub(super) fn refresh_behind(&mut self, held: Entry<V>, sent: Arrival, ahead: Duration) {
+        if let Some(goal) = self.goal.take() {
+            self.inner.refresh_behind(&self.id, goal, (held, sent), ahead);
         }
     }
 
@@ -146,14 +172,13 @@ impl<V: Send + Sync + 'static> Leader<V> {
         loop {
             let sent = inner.flights.depart();
             match self.ask(reject, queue.is_listening()).await {
-                // What memory had, a read has answered for: it is no last resort any more.
-                Err(Unavailable) => return self.load_alone(Alone::Locally).await,
+                Err(Unavailable) => return self.unasked_for(sent).await,
                 Ok(Asked::Entry(stored)) => match self.judge(stored).await {
                     Ok(Found::Usable(answer)) => return Outcome::Read { answer, sent, waited },
                     // The store has it for fresh: asked again in the same way, it would say so again.
                     Ok(Found::Stale(stale)) => reject = Reject::Entry(stale.id),
                     Ok(Found::Unusable(why)) => reject = why,
-                    Err(Unavailable) => return self.load_alone(Alone::Locally).await,
+                    Err(Unavailable) => return self.unasked_for(sent).await,
                 },
                 Ok(Asked::LocalEntry(stored)) => match self.open(stored) {
                     Ok(opened) if !inner.numbers.have_passed(&opened.stamp) => {
@@ -178,6 +203,15 @@ impl<V: Send + Sync + 'static> Leader<V> {
                     }
                 }
             }
+        }
+    }
+
+    /// The store cannot be asked for the lease. A value that is still fresh is loaded again another time; else what
+    /// memory had, a read has answered for: it is no last resort any more.
+    async fn unasked_for(&mut self, sent: Arrival) -> Outcome<V> {
+        match self.flight.stale().filter(|_| !self.ahead.is_zero()) {
+            Some(held) => Outcome::Read { answer: Answer::Present(held), sent, waited: false },
+            None => self.load_alone(Alone::Locally).await,
         }
     }
 
@@ -235,7 +269,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
         };
         let stale = self.flight.stale().map(|stale| stale.id);
         let token = Token::roll(&self.inner.shared.context.dice);
-        Request { token, life, reject, stale, listening, local_will_do: !self.loads() }
+        let (ahead, local_will_do) = (self.ahead, !self.loads());
+        Request { token, life, reject, stale, ahead, listening, local_will_do }
     }
 
     pub(super) fn takes_absence(&self) -> bool {
@@ -253,7 +288,12 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     async fn unshared(&mut self) -> Outcome<V> {
-        if self.loads() { self.load_alone(Alone::Nowhere).await } else { Outcome::Unshared }
+        match self.loads() {
+            // Nobody would get what it loads.
+            true if self.behind => Outcome::Nothing,
+            true => self.load_alone(Alone::Nowhere).await,
+            false => Outcome::Unshared,
+        }
     }
 
     /// What a flight does that finds another load under way; `None` to wait for it.
@@ -261,7 +301,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         if self.behind {
             return Some(Outcome::Nothing);
         }
-        if self.inner.options.refresh == Refresh::Stale
+        if self.inner.options.refresh.serves_stale()
             && let Some(stale) = self.flight.stale()
         {
             return Some(Outcome::Read { answer: Answer::Present(stale), sent, waited: false });

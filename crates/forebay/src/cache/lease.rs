@@ -74,7 +74,8 @@ impl<V: Send + Sync + 'static> Lease<V> {
         Self { inner, id, grant, stale: None }
     }
 
-    /// The stale value, to fall back on or to ask the origin whether it changed.
+    /// The value that is to be replaced, to fall back on or to ask the origin whether it changed: a stale one or, with
+    /// [`Refresh::Early`](super::Refresh::Early) and [`Refresh::Ahead`](super::Refresh::Ahead), one that soon will be.
     pub fn stale(&self) -> Option<&Entry<V>> {
         self.stale.as_ref()
     }
@@ -101,7 +102,8 @@ impl<V: Send + Sync + 'static> Lease<V> {
             return Ok(self.do_not_share(FillOutcome::NotStored).await);
         };
         let id = self.inner.shared.context.dice.bits();
-        match self.inner.draft(&loaded, life, id, Duration::ZERO) {
+        let load_time = self.inner.pace.filled(self.grant.token(), self.inner.now());
+        match self.inner.draft(&loaded, life, id, load_time) {
             Ok(draft) => {
                 let entry = Entry {
                     value: loaded.value,
@@ -111,6 +113,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
                     validator: loaded.validator,
                     id,
                     stamp: draft.stamp(self.grant.number()),
+                    load_time,
                 };
                 Ok(self.store(Answer::Present(entry), draft).await)
             }

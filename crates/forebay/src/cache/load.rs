@@ -61,6 +61,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     pub(super) async fn load_alone(&mut self, store: Alone) -> Outcome<V> {
         let inner = self.inner.clone();
         let number = inner.numbers.highest();
+        let began = inner.now();
         let loaded = match self.load(Some(&inner.shared.outage), oneshot::channel().0).await {
             Ended::Value(loaded) => loaded,
             Ended::Absent => {
@@ -72,7 +73,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         };
         let (id, life) = (inner.shared.context.dice.bits(), self.life(&loaded));
         let stamp = Stamp { number, tags: loaded.tags.as_slice().into() };
-        let entry = self.hand_out(&loaded, id, life, stamp.clone());
+        let entry = self.hand_out(&loaded, id, life, inner.now().since(began), stamp.clone());
         if let (Alone::Locally, Some(life)) = (store, life) {
             let bytes = usize::try_from(inner.mean_bytes.load(Relaxed)).unwrap_or(usize::MAX);
             let (fresh_for, kept_for) = (life.fresh, life.total());

@@ -1,7 +1,7 @@
 //! Process memory: values as they are handed out, the memory store's entries, and room for running loads,
 //! under one budget.
 
-use std::{any::Any, fmt, sync::Arc};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
@@ -63,7 +63,7 @@ pub(crate) const TAGGED: u32 = u32::MAX;
 pub(crate) struct Local {
     /// An `Arc<V>` of the space's type; `None` remembers an absence.
     pub(crate) value: Option<Arc<dyn Any + Send + Sync>>,
-    /// When it is no longer used: the end of its local life or of its fresh life, whichever comes first.
+    /// Until when a hit need not look further: [`Meta::used_until`], or earlier where a refresh may be due by then.
     pub(crate) until: Moment,
     /// The epoch of the space in which it may be used; [`TAGGED`] for a value with tags, which [`Meta`] tells more of.
     pub(crate) epoch: u32,
@@ -78,11 +78,14 @@ pub(crate) struct Meta {
     pub(crate) id: u64,
     pub(crate) born: Moment,
     pub(crate) fresh_until: Moment,
+    /// When it is no longer used: the end of its local life or of its fresh life, whichever comes first.
+    pub(crate) used_until: Moment,
     /// The end of its life as an entry, beyond which no outage keeps it in use.
     pub(crate) kept_until: Moment,
     pub(crate) validator: Option<Arc<str>>,
     pub(crate) epoch: u32,
     pub(crate) stamp: Stamp,
+    pub(crate) load_time: Duration,
 }
 
 impl Local {
@@ -90,10 +93,22 @@ impl Local {
     fn age(&mut self, now: Moment) -> bool {
         self.until = Moment::default();
         let Some(meta) = &mut self.meta else { return false };
+        meta.used_until = Moment::default();
         let stale_life = meta.kept_until.since(meta.fresh_until);
         meta.fresh_until = meta.fresh_until.min(now);
         meta.kept_until = meta.kept_until.min(now.after(stale_life));
         !stale_life.is_zero()
+    }
+
+    /// Lets hits of `entry` look no further before `until`.
+    fn postpone(&mut self, entry: u64, until: Moment) {
+        if let Some(meta) = self.meta.as_ref().filter(|meta| meta.id == entry) {
+            self.until = until.min(meta.used_until);
+        }
+    }
+
+    fn used_until(&self) -> Moment {
+        self.meta.as_ref().map_or(self.until, |meta| meta.used_until)
     }
 
     fn kept_until(&self) -> Moment {
@@ -172,6 +187,14 @@ impl Memory {
         }
     }
 
+    /// Lets hits look no further before `until`, if the value of `id` still is that of `entry`.
+    pub(crate) fn postpone(&self, space: Space, id: &str, entry: u64, until: Moment) {
+        self.values.keep_if(space, id, |local| {
+            local.postpone(entry, until);
+            true
+        });
+    }
+
     /// What the memory store holds for `id`, ended or not.
     pub(crate) fn stored(&self, space: Space, id: &str) -> Option<Stored> {
         self.stored.get(space, id)
@@ -216,7 +239,7 @@ impl Memory {
     pub(crate) fn sweep(&self, clock: &Clock) {
         let now = clock.now();
         match self.store {
-            Store::Inside => self.values.retain(|local| local.until > now),
+            Store::Inside => self.values.retain(|local| local.used_until() > now),
             Store::Outside => self.values.retain(|local| local.kept_until() > now),
         }
         self.stored.retain(|stored| stored.until > now);

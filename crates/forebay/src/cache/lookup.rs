@@ -25,7 +25,8 @@ pub enum Lookup<V> {
     Hit(Entry<V>),
     /// The knowledge that there is no value.
     Absent,
-    /// The caller loads: nobody else does until this lease is filled, given back or has ended.
+    /// The caller loads: nobody else does until this lease is filled, given back or has ended. It may have a
+    /// [value](Lease::stale) with it, which answers in the meantime.
     Lease(Lease<V>),
     /// Somebody else still loads.
     Busy {
@@ -91,6 +92,8 @@ impl<V: Send + Sync + 'static> LookupRequest<'_, V> {
     }
 
     fn hand_out(&self, grant: Grant, stale: Option<Entry<V>>) -> Lease<V> {
+        let before = stale.as_ref().map_or(Duration::ZERO, |stale| stale.load_time);
+        self.inner.pace.lent(grant.token(), before, self.inner.now());
         Lease { inner: self.inner.clone(), id: Id::new(&self.id), grant, stale }
     }
 }

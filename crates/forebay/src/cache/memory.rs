@@ -56,15 +56,16 @@ impl MemoryBackend {
         (!left.is_zero()).then_some(Stored { bytes, left })
     }
 
-    fn usable(&self, id: &str, reject: Reject) -> Option<Stored> {
+    fn usable(&self, id: &str, request: &Request) -> Option<Stored> {
         let stored = self.stored(id)?;
         let head = Head::read(&stored.bytes).ok()?;
-        let rejected = match reject {
+        let rejected = match request.reject {
             Reject::Nothing => false,
             Reject::Entry(entry) => entry == head.entry_id,
             Reject::All => true,
         };
-        (!rejected && stored.left > head.stale_for).then_some(stored)
+        let ahead = if request.stale == Some(head.entry_id) { request.ahead } else { Duration::ZERO };
+        (!rejected && stored.left.saturating_sub(head.stale_for) > ahead).then_some(stored)
     }
 
     fn store(&self, id: &str, bytes: Bytes, life: Duration) {
@@ -83,7 +84,7 @@ impl MemoryBackend {
         request: &Request,
         held: &mut Option<(&mut Held, Duration)>,
     ) -> (Next<Held>, Leased) {
-        if let Some(stored) = self.usable(id, request.reject) {
+        if let Some(stored) = self.usable(id, request) {
             return (Next::Keep, Leased::Entry(stored));
         }
         match held {

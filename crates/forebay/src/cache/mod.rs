@@ -5,6 +5,7 @@
 //! | what a caller goes through | `caller`, then `flight` and `verdict` for whom an answer may serve |
 //! | what the one task of a flight does | `leader`, `queue`, `load`, `fill` |
 //! | which ids nobody looks for | `guard` |
+//! | what is loaded before it is missed | `refresh`, `pace` for how long loads take |
 //! | what bounds a load | `grant` for its lease, `bulkhead`, `breaker`, `waits` for cycles |
 //! | why nothing stale is stored | `fence`, `write` |
 //! | how tags, and whole spaces, are invalidated | `numbers`, `current`, `epochs` |
@@ -53,9 +54,11 @@ mod models;
 mod numbers;
 mod options;
 mod outage;
+mod pace;
 mod queue;
 mod read;
 mod redis;
+mod refresh;
 mod seal;
 mod site;
 mod slots;
@@ -106,7 +109,8 @@ pub use self::{
     lease::{Filled, Lease, Returned},
     loading::{Loading, LoadingBuilder},
     lookup::{Lookup, LookupRequest},
-    options::{Abandoned, Options, Refresh},
+    options::{Abandoned, Options},
+    refresh::Refresh,
     stats::Stats,
     token::Token,
     write::{Invalidated, Put},
@@ -217,8 +221,8 @@ impl<V: Send + Sync + 'static> Cache<V> {
         }
     }
 
-    /// Returns what the levels know of `id`. Never loads. A stale value is a hit only with
-    /// [`Refresh::Stale`].
+    /// Returns what the levels know of `id`. Never loads. A stale value is a hit unless the space has
+    /// [`Refresh::Never`].
     pub async fn read(&self, id: impl AsRef<str>) -> Read<V> {
         self.inner.read(id.as_ref()).await
     }

@@ -76,6 +76,7 @@ fn answer() -> Answer<Bytes> {
         fresh_for: LIFE,
         source: Source::Loaded,
         validator: None,
+        load_time: Duration::ZERO,
         id: 1,
         stamp: Stamp::default(),
     })

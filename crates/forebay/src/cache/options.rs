@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{breaker::OriginBreaker, entry::Loaded};
+use super::{breaker::OriginBreaker, entry::Loaded, refresh::Refresh};
 use crate::{
     dice::Dice,
     error::{Error, ErrorKind},
@@ -34,7 +34,7 @@ pub struct Options {
     pub absent_for: Option<Duration>,
     /// How long a value stays in process memory; zero keeps it out.
     pub local_time_to_live: Duration,
-    /// What is done about a value that is stale.
+    /// What is done about a value that is stale, or will be soon.
     pub refresh: Refresh,
     /// The hard end of a load.
     pub load_timeout: Duration,
@@ -56,17 +56,6 @@ pub struct Options {
     pub compress_above: usize,
     /// The size in bytes above which an entry is not stored.
     pub max_bytes: usize,
-}
-
-/// What is done about a value that is stale but kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Refresh {
-    /// It is loaded again while the caller waits; the stale value is for failures.
-    #[default]
-    Never,
-    /// It is handed out, and loaded again in the background.
-    Stale,
 }
 
 /// What happens to a load when the last caller that waited for it has left.
@@ -163,8 +152,9 @@ impl Options {
 
     /// Refuses options that contradict each other, by name and with the remedy.
     pub(crate) fn check(&self, space: &str) -> Result<(), Error> {
-        match self.contradictions().into_iter().find(|(broken, _)| *broken) {
-            Some((_, why)) => Err(Error::new(ErrorKind::Config, format!("cache {space:?}: {why}"))),
+        let broken = self.contradictions().into_iter().find(|(broken, _)| *broken).map(|(_, why)| why);
+        match broken.or(self.refresh.contradiction()) {
+            Some(why) => Err(Error::new(ErrorKind::Config, format!("cache {space:?}: {why}"))),
             None => Ok(()),
         }
     }

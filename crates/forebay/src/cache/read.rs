@@ -7,7 +7,7 @@ use super::{
     entry::Read,
     id::Id,
     inner::Inner,
-    options::Refresh,
+    refresh::Refresh,
     seal::Opened,
     verdict::Answer,
 };
@@ -17,7 +17,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
     /// Returns what the levels have for `id`; a stale value only if the space hands those out.
     pub(crate) async fn read(self: &Arc<Self>, id: &str) -> Read<V> {
         let id = Id::new(id);
-        if let Some(answer) = self.present(&id.key) {
+        if let Some((answer, _)) = self.present(&id.key) {
             self.counts.memory_hit();
             return answer.into();
         }
@@ -72,7 +72,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
 fn is_usable<V>(answer: &Answer<V>, refresh: Refresh, absence: bool) -> bool {
     match answer {
-        Answer::Present(entry) => !entry.is_stale() || refresh == Refresh::Stale,
+        Answer::Present(entry) => !entry.is_stale() || refresh.serves_stale(),
         Answer::Absent => absence,
     }
 }

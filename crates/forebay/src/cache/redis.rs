@@ -108,7 +108,8 @@ impl RedisBackend {
             }
         };
         let listening: &[u8] = if request.listening { b"1" } else { b"0" };
-        let arguments = [token.as_bytes(), life.as_bytes(), reject, stale, listening, b"0"];
+        let ahead = request.ahead.as_millis().to_string();
+        let arguments = [token.as_bytes(), life.as_bytes(), reject, stale, listening, ahead.as_bytes()];
         let run = redis::Request::Run { script: &LEASE, keys: &self.pair(id), arguments: &arguments };
         match self.spend(budget, run, road).await {
             Ok(answer) => self.leased(answer).ok_or(Unavailable),

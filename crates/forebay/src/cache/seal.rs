@@ -94,6 +94,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             validator: envelope.validator,
             id: envelope.entry_id,
             stamp: envelope.stamp,
+            load_time: envelope.load_time,
         };
         let (id, stamp) = (entry.id, entry.stamp.clone());
         Ok(Opened { id, fresh_for, kept_for: left, bytes, answer: Answer::Present(entry), stamp })

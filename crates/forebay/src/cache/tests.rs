@@ -1,5 +1,6 @@
 //! Races that no store of ours is slow enough for: forced, and at random, over stores that take their time.
 
+mod early;
 mod outage;
 mod races;
 mod register;

@@ -4,12 +4,12 @@
 -- ARGV  1 token
 --       2 life of the lease in ms
 --       3 what the caller cannot use whatever its age: '' nothing, '*' everything, else the 8 bytes of an entry id
---       4 the 8 bytes of the id of the caller's stale entry, or ''
+--       4 the 8 bytes of the id of the entry that the caller wants to replace, or ''
 --       5 '1' if the caller hears wakes
---       6 remaining fresh life in ms at or below which the caller wants to load
+--       6 remaining fresh life of that entry in ms, at or below which the caller wants to load; any other is a later one
 --
 -- Returns {'entry', ms, bytes}, {'busy', ms}, {'failed', ms}, {'unshared', ms}
---         or {'granted', 1 if the caller's stale entry is still stored, else 0}.
+--         or {'granted', 1 if the entry of 4 is still stored, else 0}.
 --
 -- Atomic, as between the look at the entry and the grant somebody else could fill or take the lease.
 
@@ -21,7 +21,6 @@ end
 
 local value, lease = KEYS[1], KEYS[2]
 local token, life, reject, stale, listening = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1'
-local ahead = tonumber(ARGV[6])
 
 local head = redis.pcall('GETRANGE', value, 0, 29)
 local id = ''
@@ -29,6 +28,7 @@ if readable(head) then
     id = head:sub(7, 14)
     local left = redis.call('PTTL', value)
     local stale_for = struct.unpack('>I8', head, 23)
+    local ahead = id == stale and tonumber(ARGV[6]) or 0
     if left - stale_for > ahead and reject ~= '*' and reject ~= id then
         return { 'entry', left, redis.call('GET', value) }
     end

@@ -1,6 +1,12 @@
 //! Stores that stand between a cache and its store.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::sync::watch;
@@ -38,6 +44,8 @@ impl Gate {
 /// Holds what is asked, or what is answered, while a gate is closed.
 pub(super) struct Gated {
     store: Arc<dyn Backend>,
+    leases: AtomicUsize,
+    pub(super) lease: Gate,
     pub(super) read: Gate,
     pub(super) settle: Gate,
     pub(super) settled: Gate,
@@ -49,12 +57,19 @@ impl Gated {
     pub(super) fn over(store: Arc<dyn Backend>) -> Arc<Self> {
         Arc::new(Self {
             store,
+            leases: AtomicUsize::new(0),
+            lease: Gate::open(),
             read: Gate::open(),
             settle: Gate::open(),
             settled: Gate::open(),
             change: Gate::open(),
             numbers: Gate::open(),
         })
+    }
+
+    /// How often a lease was asked for.
+    pub(super) fn leases(&self) -> usize {
+        self.leases.load(SeqCst)
     }
 }
 
@@ -72,7 +87,12 @@ impl Backend for Gated {
     }
 
     fn lease<'a>(&'a self, id: &'a str, request: Request, budget: &'a mut Budget) -> Answer<'a, Leased> {
-        self.store.lease(id, request, budget)
+        self.leases.fetch_add(1, SeqCst);
+        Box::pin(async move {
+            let answer = self.store.lease(id, request, budget).await;
+            self.lease.pass().await;
+            answer
+        })
     }
 
     fn settle<'a>(&'a self, id: &'a str, token: Token, step: Settle) -> Answer<'a, bool> {

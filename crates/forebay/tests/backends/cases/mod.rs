@@ -4,6 +4,7 @@ pub(crate) mod abandonment;
 pub(crate) mod absence;
 pub(crate) mod changes;
 pub(crate) mod coalescing;
+pub(crate) mod early;
 pub(crate) mod failures;
 pub(crate) mod filter;
 pub(crate) mod fresh;
@@ -167,6 +168,23 @@ macro_rules! stamp {
                 reading_hands_no_stale_value_out_where_none_is_asked_for,
                 reading_hands_stale_values_out_where_they_are_wanted,
                 stale_values_are_not_asked_for_where_none_are_kept,
+            }
+            early: {
+                what_memory_has_is_replaced_before_its_end,
+                what_the_store_has_is_replaced_before_its_end,
+                nothing_is_replaced_before_its_time,
+                ten_thousand_hits_of_what_is_due_make_one_refresh_and_wait_for_none,
+                by_chance_a_value_is_replaced_in_the_second_half_of_its_life,
+                what_was_put_is_replaced_early_by_what_other_loads_take,
+                an_early_refresh_that_fails_costs_nobody_the_value,
+                past_its_end_what_was_not_replaced_is_stale,
+                who_only_reads_replaces_nothing,
+                a_bound_loader_replaces_what_is_due,
+                one_look_up_gets_the_lease_early_and_with_it_the_value,
+                an_early_lease_that_is_dropped_goes_to_another,
+                an_invalidate_during_an_early_refresh_keeps_its_value_out,
+                what_was_not_modified_has_another_life,
+                a_policy_that_makes_no_sense_is_refused_by_name,
             }
             absence: {
                 an_absence_is_remembered_for_its_own_life,
