@@ -114,18 +114,33 @@ async fn those_who_wait_in_other_processes_are_woken_by_a_lease_given_back() {
 // C43: FusionCache refreshes eagerly on every node.
 #[tokio::test]
 async fn a_stale_value_is_refreshed_once_a_period_over_all_processes() {
+    is_refreshed_once_a_period(Refresh::Stale, 700).await;
+}
+
+#[tokio::test]
+async fn what_is_refreshed_ahead_is_so_once_a_period_over_all_processes() {
+    is_refreshed_once_a_period(Refresh::Ahead(0.5), 400).await;
+}
+
+#[tokio::test]
+async fn what_is_refreshed_by_chance_is_so_once_a_period_over_all_processes() {
+    is_refreshed_once_a_period(Refresh::Early { beta: 1.0 }, 400).await;
+}
+
+/// Four periods of at least so many milliseconds each, in ten processes.
+async fn is_refreshed_once_a_period(refresh: Refresh, least: u64) {
     let rig = Rig::new();
-    let processes = rig.open::<4>().await;
+    let processes = rig.open::<10>().await;
     let origin = Origin::taking(100);
     let space = |process: &Process| {
         let builder = process.forebay.cache::<String>("case", Duration::from_millis(600)).jitter(0.0);
-        builder.stale_for(LIFE).refresh(Refresh::Stale).build().unwrap()
+        builder.stale_for(LIFE).refresh(refresh).build().unwrap()
     };
     let caches: Vec<_> = processes.iter().map(space).collect();
     fill(&caches[0], "a", "0").await;
     let (began, mut slowest) = (CLOCK.now(), Duration::ZERO);
-    let periods = 4;
-    while CLOCK.now().since(began) < Duration::from_millis(700) * periods + Duration::from_millis(350) {
+    let (periods, least) = (4, Duration::from_millis(least));
+    while CLOCK.now().since(began) < least * periods + least / 2 {
         let asked = CLOCK.now();
         let callers: Vec<_> = caches.iter().map(|cache| origin.call(cache, "a", Ok("n"))).collect();
         for caller in callers {
@@ -134,7 +149,8 @@ async fn a_stale_value_is_refreshed_once_a_period_over_all_processes() {
         slowest = slowest.max(CLOCK.now().since(asked));
         CLOCK.sleep(Duration::from_millis(10)).await;
     }
-    println!("{} refreshes in {periods} periods of 700 ms, slowest answer {slowest:?}", origin.calls());
+    let calls = origin.calls();
+    println!("{refresh:?}: {calls} refreshes in {periods} periods of {least:?}, slowest answer {slowest:?}");
     assert!((2..=periods as usize).contains(&origin.calls()), "{}", origin.calls());
     assert_eq!(origin.most(), 1);
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use forebay::{cache::Invalidated, testing::Flow};
+use forebay::{
+    cache::{Invalidated, Refresh},
+    testing::Flow,
+};
 
 use crate::rig::{CLOCK, LIFE, Origin, Rig, done, eventually, fill, held, invalidate, remember};
 
@@ -78,6 +81,24 @@ async fn a_slow_server_costs_one_budget_where_memory_has_the_value() {
     measured.sort_unstable();
     println!("server slow by 10 s, budget {budget:?}: answers after {measured:?}");
     assert!(measured[1] < budget * 4, "{measured:?}");
+}
+
+// C42: a value that is due is in memory, and nobody waits until it is known whether another process loads it.
+#[tokio::test]
+async fn a_slow_server_costs_nothing_where_memory_has_what_is_due() {
+    let rig = Rig::new();
+    let here = rig.open_with(|builder| builder).await;
+    let cache = here.builder().refresh(Refresh::Ahead(0.99)).build().unwrap();
+    remember(&cache, "a", "A").await;
+    CLOCK.sleep(LIFE / 50).await;
+    here.proxy.replies(Flow::Delay(Duration::from_secs(10)));
+    let (began, origin, before) = (CLOCK.now(), Origin::ready(), cache.stats());
+    for _ in 0..20 {
+        assert_eq!(*origin.call(&cache, "a", Ok("B")).await.unwrap().unwrap(), "A");
+        CLOCK.sleep(Duration::from_millis(10)).await;
+    }
+    println!("server slow by 10 s: twenty answers, with pauses, after {:?}", CLOCK.now().since(began));
+    assert_eq!((origin.calls(), cache.stats().store_hits), (0, before.store_hits));
 }
 
 // Q8: after one failed read BentoCache's key was locked for ever.
