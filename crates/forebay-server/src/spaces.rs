@@ -21,6 +21,8 @@ pub(crate) struct Space {
     pub(crate) cache: Cache<Content>,
     pub(crate) time_to_live: Option<Duration>,
     pub(crate) absent_for: Option<Duration>,
+    /// Whether a life that its writer does not give follows from how often the entry is read.
+    pub(crate) is_adaptive: bool,
 }
 
 /// All spaces by their names.
@@ -76,7 +78,9 @@ impl Spaces {
 fn make(forebay: &Forebay, name: &str, options: &config::Space) -> Result<Space, Error> {
     let time_to_live = options.time_to_live();
     let builder = forebay.cache_with(name, time_to_live.unwrap_or(NO_TIME_TO_LIVE), AsSent);
-    Ok(Space { cache: options.apply(builder).build()?, time_to_live, absent_for: options.absent_for() })
+    let cache = options.apply(builder).build()?;
+    let (absent_for, is_adaptive) = (options.absent_for(), options.is_adaptive());
+    Ok(Space { cache, time_to_live, absent_for, is_adaptive })
 }
 
 fn full() -> Problem {

@@ -99,8 +99,11 @@ pub(super) fn found(entry: &Entry<Content>) -> Response {
     (marks, value(entry)).into_response()
 }
 
-/// 200 with the stale value of `entry`, for the client that is to replace it.
-pub(super) fn found_stale(entry: &Entry<Content>) -> Response {
+/// 200 with the value of `entry`, for the client that is to replace it.
+pub(super) fn found_to_replace(entry: &Entry<Content>) -> Response {
+    if !entry.is_stale() {
+        return found(entry);
+    }
     let parts = [Part::Forward("stale"), Part::TimeToLive(entry.fresh_for)];
     (marks(Outcome::Stale, &parts), value(entry)).into_response()
 }

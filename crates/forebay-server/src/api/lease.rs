@@ -64,7 +64,7 @@ pub(crate) async fn take(
 fn granted(lease: Lease<Content>) -> Response {
     let lease_ms = millis(lease.life());
     if let Some(entry) = lease.stale() {
-        let mut response = answer::found_stale(entry);
+        let mut response = answer::found_to_replace(entry);
         let token = HeaderValue::try_from(lease.into_token().to_string());
         let mut token = token.expect("a token is visible ASCII");
         token.set_sensitive(true);

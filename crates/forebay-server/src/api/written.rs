@@ -56,7 +56,10 @@ impl Written {
         }
         let time_to_live = life.or(space.time_to_live).ok_or_else(|| no_life("time_to_live", space))?;
         let content = content(body, headers, space.cache.options().max_bytes).await?;
-        let loaded = Loaded::new(content).time_to_live(time_to_live).tags(query.tags());
+        let loaded = match Loaded::new(content).tags(query.tags()) {
+            adaptive if life.is_none() && space.is_adaptive => adaptive,
+            loaded => loaded.time_to_live(time_to_live),
+        };
         Ok(Self::Value(match stale_for {
             Some(life) => loaded.stale_for(life),
             None => loaded,

@@ -2,10 +2,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use forebay::cache::{self, Abandoned, OriginBreaker, Refresh};
+use forebay::cache::{self, Abandoned, OriginBreaker};
 use serde::Deserialize;
 
-use super::{WAIT, period::Period};
+use super::{
+    WAIT,
+    period::Period,
+    refresh::{self, RefreshName},
+};
 use crate::content::Content;
 
 /// The least process memory that the library takes.
@@ -30,10 +34,13 @@ pub(crate) struct Space {
     version: Option<u32>,
     time_to_live: Option<Period>,
     jitter: Option<f64>,
+    adaptive: Option<Bounds>,
     stale_for: Option<Period>,
     absent_for: Option<Period>,
     local_time_to_live: Option<Period>,
     refresh: Option<RefreshName>,
+    beta: Option<f64>,
+    ahead: Option<f64>,
     load_timeout: Option<Period>,
     patience: Option<Period>,
     lease: Option<Period>,
@@ -47,10 +54,10 @@ pub(crate) struct Space {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum RefreshName {
-    Never,
-    Stale,
+#[serde(deny_unknown_fields, expecting = r#"both of `adaptive = { min = "1m", max = "1h" }`"#)]
+struct Bounds {
+    min: Period,
+    max: Period,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -82,7 +89,10 @@ impl Cache {
             let why = "one load at least must run; leave it out for 64";
             return Err(format!("`cache.outage_concurrency` is 0; {why}"));
         }
-        Ok(())
+        let mut spaces = self.spaces.iter();
+        spaces.try_for_each(|(name, space)| {
+            space.check().map_err(|why| format!("`cache.spaces.\"{name}\".{why}"))
+        })
     }
 
     /// The declared space whose callers may wait longest, and how long.
@@ -108,6 +118,19 @@ impl Space {
         self.absent_for.map(|period| period.0)
     }
 
+    /// Whether the life of an entry follows from how often it is read, if its writer does not give it.
+    pub(crate) fn is_adaptive(&self) -> bool {
+        self.adaptive.is_some()
+    }
+
+    /// What is wrong with a setting, after the path of the space.
+    fn check(&self) -> Result<(), String> {
+        if self.is_adaptive() && self.time_to_live.is_none() {
+            return Err("adaptive` needs a `time_to_live`, for what is put".to_owned());
+        }
+        refresh::check(self.refresh, self.beta, self.ahead)
+    }
+
     fn longest_wait(&self) -> Duration {
         self.wait.or(self.load_timeout).map_or(WAIT, |period| period.0)
     }
@@ -120,7 +143,11 @@ impl Space {
         let builder = set(builder, self.stale_for, Builder::stale_for);
         let builder = set(builder, self.absent_for, Builder::absent_for);
         let builder = set(builder, self.local_time_to_live, Builder::local_time_to_live);
-        let builder = set(builder, self.refresh, Builder::refresh);
+        let policy = self.refresh.map(|name| name.policy(self.beta, self.ahead));
+        let builder = set(builder, policy, Builder::refresh);
+        let builder = set(builder, self.adaptive, |builder, bounds: Bounds| {
+            builder.adaptive(bounds.min.0, bounds.max.0)
+        });
         let builder = set(builder, self.load_timeout, Builder::load_timeout);
         let builder = set(builder, self.patience, Builder::patience);
         let builder = set(builder, self.lease, Builder::lease);
@@ -144,15 +171,6 @@ fn set<B, F: Into<T>, T>(builder: B, option: Option<F>, setter: impl FnOnce(B, T
 impl From<Period> for Duration {
     fn from(period: Period) -> Self {
         period.0
-    }
-}
-
-impl From<RefreshName> for Refresh {
-    fn from(name: RefreshName) -> Self {
-        match name {
-            RefreshName::Never => Self::Never,
-            RefreshName::Stale => Self::Stale,
-        }
     }
 }
 

@@ -11,6 +11,7 @@ mod limits;
 mod listen;
 mod period;
 mod redis;
+mod refresh;
 mod server;
 mod store;
 mod unique;

@@ -17,7 +17,7 @@ fn refused(output: &Output, code: i32, named: &[&str]) {
 type Refused = (&'static str, &'static [&'static str]);
 
 /// Those of `[cache]`.
-const OF_THE_CACHE: [Refused; 17] = [
+const OF_THE_CACHE: [Refused; 24] = [
     (
         "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
         &["`cache.spaces.\"a:b\".time_to_lve`", "`time_to_live`"],
@@ -25,7 +25,23 @@ const OF_THE_CACHE: [Refused; 17] = [
     ("[cache]\nlocal_byte = 1", &["`cache.local_byte`", "`local_bytes`"]),
     ("[cache.spaces.a]\nwait = 5", &["`cache.spaces.a.wait`", "30s"]),
     ("[cache.spaces.a]\nwait = \"5 apples\"", &["`cache.spaces.a.wait`", "5 apples"]),
-    ("[cache.spaces.a]\nrefresh = \"early\"", &["`cache.spaces.a.refresh`", "early", "stale"]),
+    ("[cache.spaces.a]\nrefresh = \"soon\"", &["`cache.spaces.a.refresh`", "soon", "early"]),
+    ("[cache.spaces.a]\nbeta = 2.0", &["`cache.spaces.\"a\".beta`", "refresh = \"early\""]),
+    (
+        "[cache.spaces.a]\nrefresh = \"early\"\nahead = 0.2",
+        &["`cache.spaces.\"a\".ahead`", "refresh = \"ahead\""],
+    ),
+    ("[cache.spaces.a]\nrefresh = \"early\"\nbeta = 0.0", &["cache.spaces.\"a\"", "beta", "above 0"]),
+    ("[cache.spaces.a]\nrefresh = \"ahead\"\nahead = 1.0", &["cache.spaces.\"a\"", "ahead", "below 1"]),
+    ("[cache.spaces.a]\nadaptive = { min = \"1m\" }", &["`cache.spaces.a.adaptive", "`max` is missing"]),
+    (
+        "[cache.spaces.a]\nadaptive = { min = \"1m\", max = \"1h\" }",
+        &["`cache.spaces.\"a\".adaptive`", "`time_to_live`"],
+    ),
+    (
+        "[cache.spaces.a]\ntime_to_live = \"2h\"\nadaptive = { min = \"1m\", max = \"1h\" }",
+        &["cache.spaces.\"a\"", "adaptive", "between"],
+    ),
     ("[cache.spaces.a]\ntime_to_live = \"0s\"", &["cache.spaces.\"a\"", "time_to_live"]),
     ("[cache.spaces.A]", &["cache.spaces.\"A\""]),
     ("[cache.spaces.a]\nmax_bytes = -1", &["`cache.spaces.a.max_bytes`"]),

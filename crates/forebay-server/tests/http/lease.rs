@@ -132,3 +132,58 @@ async fn one_caller_is_to_refresh_a_stale_value_and_the_others_get_it() {
     assert_eq!(under(&server, "PUT", "?ttl_ms=60000", token, "new").await.status, 204);
     assert_eq!(Answered::to(server.get(ENTRY)).await.body, "new");
 }
+
+#[tokio::test]
+async fn one_caller_is_to_refresh_a_value_ahead_of_its_end_and_has_it_meanwhile() {
+    let server = Server::with("[cache.spaces.leases]\nrefresh = \"ahead\"\nahead = 0.99");
+    Answered::to(server.put(&format!("{ENTRY}?ttl_ms=20000"), "old")).await;
+    let early = ask(&server).await;
+    assert_eq!((early.status, early.header("forebay-lease")), (200, None));
+    sleep(Duration::from_millis(400)).await;
+
+    let mine = ask(&server).await;
+    assert_eq!((mine.status, mine.body.as_str(), mine.header("forebay-cache")), (200, "old", Some("HIT")));
+    assert!(mine.header("cache-status").unwrap().starts_with("forebay;hit;ttl=19"), "{mine:?}");
+    assert_eq!(mine.header("forebay-lease-ms"), Some("5000"));
+    let theirs = ask(&server).await;
+    assert_eq!((theirs.status, theirs.body.as_str(), theirs.header("forebay-lease")), (200, "old", None));
+
+    let token = mine.header("forebay-lease").unwrap();
+    assert_eq!(under(&server, "PUT", "?ttl_ms=60000", token, "new").await.status, 204);
+    assert_eq!(Answered::to(server.get(ENTRY)).await.body, "new");
+}
+
+#[tokio::test]
+async fn by_chance_a_value_is_refreshed_by_what_its_client_took_to_load_it() {
+    let server = Server::with("[cache.spaces.leases]\nrefresh = \"early\"\nbeta = 1e12");
+    let granted = ask(&server).await.lease();
+    sleep(Duration::from_millis(100)).await;
+    assert_eq!(under(&server, "PUT", "?ttl_ms=4000", &granted, "old").await.status, 204);
+    assert_eq!(ask(&server).await.header("forebay-lease"), None);
+    sleep(Duration::from_millis(2_100)).await;
+
+    let early = ask(&server).await;
+
+    assert_eq!((early.status, early.body.as_str()), (200, "old"));
+    assert!(early.header("forebay-lease").is_some(), "{early:?}");
+}
+
+#[tokio::test]
+async fn a_life_that_nobody_gives_may_follow_from_the_reads() {
+    let server = Server::with(
+        "[cache.spaces.leases]\njitter = 0.0\ntime_to_live = \"1m\"\nadaptive = { min = \"30s\", max = \"90s\" }",
+    );
+    for (reads, life) in [(0, 29..=30), (100, 57..=61)] {
+        let granted = ask(&server).await.lease();
+        assert_eq!(under(&server, "PUT", "", &granted, "value").await.status, 204);
+        let status = Answered::to(server.get(ENTRY)).await;
+        let status = status.header("cache-status").unwrap();
+        let ttl: u64 = status.split("ttl=").nth(1).unwrap().split(';').next().unwrap().parse().unwrap();
+        assert!(life.contains(&ttl), "{reads} reads: {status}");
+        for _ in 0..100 {
+            Answered::to(server.get(ENTRY)).await;
+        }
+        // No change of an id forgets how often it was read.
+        server.request("DELETE", ENTRY).send().await.unwrap();
+    }
+}
