@@ -43,12 +43,25 @@ pub struct Setup {
     pub local_ms: Option<u64>,
     /// For how long values are fresh, if not an hour.
     pub fresh_ms: Option<u64>,
+    /// What is done about values that are stale or will be soon, if anything.
+    pub refresh: Option<Refreshing>,
     /// The size above which a value is not stored, if not the default.
     pub max_bytes: Option<usize>,
     /// The SQLite file that has the rows.
     pub database: Option<PathBuf>,
     /// The SQLite file that is written under locks.
     pub ledger: Option<PathBuf>,
+}
+
+/// A policy of the library, without its default.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub enum Refreshing {
+    /// Stale values are refreshed.
+    Stale,
+    /// Values are refreshed early, by chance, with this beta.
+    Early(f64),
+    /// Values are refreshed once this share of their life is left.
+    Ahead(f64),
 }
 
 /// What a worker is to do.
@@ -60,6 +73,17 @@ pub enum Order {
         id: String,
         /// How many there are.
         callers: usize,
+        /// What the loader does.
+        origin: Origin,
+    },
+    /// One caller after the other asks for a value, each with a loader and none waiting for those before it.
+    Steadily {
+        /// What they ask for.
+        id: String,
+        /// How many there are.
+        callers: u32,
+        /// How long after each other they come.
+        every_ms: u64,
         /// What the loader does.
         origin: Origin,
     },

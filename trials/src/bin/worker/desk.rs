@@ -5,13 +5,13 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, Result};
 use forebay::{
     Forebay,
-    cache::Cache,
+    cache::{Cache, Refresh},
     status::{RedisStatus, Status},
 };
 use forebay_trials::{
     ledger::Ledger,
     moment::Moment,
-    order::{Answer, Call, Order, Origin, Outcome, Report, Setup, Subject},
+    order::{Answer, Call, Order, Origin, Outcome, Refreshing, Report, Setup, Subject},
 };
 use tokio::task::JoinSet;
 
@@ -78,6 +78,9 @@ impl Desk {
     pub(crate) async fn obey(&self, order: Order) -> Answer {
         match order {
             Order::Load { id, callers, origin } => Answer::Done(self.load(&id, callers, origin).await),
+            Order::Steadily { id, callers, every_ms, origin } => {
+                Answer::Done(self.steadily(&id, callers, Duration::from_millis(every_ms), origin).await)
+            }
             Order::Read(id) => one(self.shop.read(&id)).await,
             Order::Put(id, version) => one(self.shop.put(&id, version)).await,
             Order::Invalidate(id) => one(self.shop.invalidate(&id)).await,
@@ -111,10 +114,23 @@ impl Desk {
     async fn load(&self, id: &str, callers: usize, origin: Origin) -> Vec<Call> {
         let mut all = JoinSet::new();
         for _ in 0..callers {
-            let (shop, source, id) = (self.shop.clone(), self.source.clone(), Arc::<str>::from(id));
-            all.spawn(call(async move { shop.load(&id, source, origin).await }));
+            all.spawn(self.caller(id, origin));
         }
         all.join_all().await
+    }
+
+    async fn steadily(&self, id: &str, callers: u32, every: Duration, origin: Origin) -> Vec<Call> {
+        let (mut all, mut next) = (JoinSet::new(), tokio::time::interval(every));
+        for _ in 0..callers {
+            next.tick().await;
+            all.spawn(self.caller(id, origin));
+        }
+        all.join_all().await
+    }
+
+    fn caller(&self, id: &str, origin: Origin) -> impl Future<Output = Call> + Send + use<> {
+        let (shop, source, id) = (self.shop.clone(), self.source.clone(), Arc::<str>::from(id));
+        call(async move { shop.load(&id, source, origin).await })
     }
 
     fn report(&self) -> Report {
@@ -175,6 +191,9 @@ fn cache(forebay: &Forebay, setup: &Setup) -> Result<Cache<Value>> {
     if let Some(life) = setup.local_ms {
         cache = cache.local_time_to_live(ms(life));
     }
+    if let Some(refreshing) = setup.refresh {
+        cache = cache.refresh(refresh(refreshing));
+    }
     if let Some(bytes) = setup.max_bytes {
         cache = cache.max_bytes(bytes);
     }
@@ -189,4 +208,12 @@ async fn call(answer: impl Future<Output = Outcome>) -> Call {
     let began = Moment::now();
     let outcome = answer.await;
     Call { began, ended: Moment::now(), outcome }
+}
+
+fn refresh(refreshing: Refreshing) -> Refresh {
+    match refreshing {
+        Refreshing::Stale => Refresh::Stale,
+        Refreshing::Early(beta) => Refresh::Early { beta },
+        Refreshing::Ahead(share) => Refresh::Ahead(share),
+    }
 }
