@@ -21,7 +21,7 @@ use super::{
 use crate::{
     bus::{Bus, Kind},
     key::{Keys, Name, generations},
-    redis::{self, LEAST, Redis, Reply, Road, Script, Takeback, Unusable},
+    redis::{LEAST, Redis, Reply, Request as Command, Road, Script, Takeback, Unusable},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
@@ -63,7 +63,7 @@ impl RedisBackend {
     async fn read(&self, id: &str, budget: &mut Budget) -> Result<Option<Stored>, Unavailable> {
         let road = self.road();
         let key = self.keys.value(&self.name, self.version, id);
-        let answer = self.spend(budget, redis::Request::Read(&key), road).await?;
+        let answer = self.spend(budget, Command::Read(&key), road).await?;
         let mut parts = answer.into_list().into_iter();
         let left = parts.next().and_then(|left| left.number()).unwrap_or(0);
         Ok(match (parts.next(), u64::try_from(left)) {
@@ -110,7 +110,7 @@ impl RedisBackend {
         let listening: &[u8] = if request.listening { b"1" } else { b"0" };
         let ahead = request.ahead.as_millis().to_string();
         let arguments = [token.as_bytes(), life.as_bytes(), reject, stale, listening, ahead.as_bytes()];
-        let run = redis::Request::Run { script: &LEASE, keys: &self.pair(id), arguments: &arguments };
+        let run = Command::Run { script: &LEASE, keys: &self.pair(id), arguments: &arguments };
         match self.spend(budget, run, road).await {
             Ok(answer) => self.leased(answer).ok_or(Unavailable),
             Err(unusable) => {
@@ -196,12 +196,7 @@ impl RedisBackend {
         if announced.answered() { Ok(()) } else { Err(Unavailable) }
     }
 
-    async fn spend(
-        &self,
-        budget: &mut Budget,
-        request: redis::Request<'_>,
-        road: Road,
-    ) -> Result<Reply, Unusable> {
+    async fn spend(&self, budget: &mut Budget, request: Command<'_>, road: Road) -> Result<Reply, Unusable> {
         let clock = self.redis.clock();
         let began = clock.now();
         let spent = self.redis.span(Road::Large).saturating_sub(budget.0);
@@ -219,7 +214,7 @@ impl RedisBackend {
         arguments: &[&[u8]],
         road: Road,
     ) -> Result<Reply, Unavailable> {
-        let run = redis::Request::Run { script, keys, arguments };
+        let run = Command::Run { script, keys, arguments };
         Ok(self.redis.call(run, road, self.redis.budget(road)).await?)
     }
 
