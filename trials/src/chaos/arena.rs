@@ -218,7 +218,8 @@ async fn setup(ground: &Ground, subject: Subject, database: &Path, number: usize
         lease_ms: ms(LEASE),
         load_timeout_ms: ms(LOAD_TIMEOUT),
         wait_ms: ms(WAIT),
-        fresh_ms: Some(4_000),
+        // So long that what is old in a memory is seen to be, and so short that lives end.
+        fresh_ms: Some(10_000),
         stale_ms: 20_000,
         local_ms: (number == FORGETFUL).then_some(0),
         database: Some(database.to_owned()),

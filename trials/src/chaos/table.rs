@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt::{self, Write},
+    time::Duration,
 };
 
 use super::{
@@ -12,6 +13,9 @@ use super::{
     operation,
 };
 use crate::{moment::Moment, order::Outcome};
+
+/// How long before a violation faults are told of.
+const BEFORE: Duration = Duration::from_secs(2);
 
 impl History {
     /// The kinds of faults that did not happen, of those that can at `site`.
@@ -60,10 +64,21 @@ impl History {
     pub fn witness(&self, violation: &Violation) -> String {
         let Violation { promise, what, from, to } = violation;
         let zero = self.steps.iter().map(|step| step.asked).min().unwrap_or(*from);
-        let around = self.strikes.iter().filter(|strike| strike.span.meets(*from, *to));
-        let faults: String = around.map(|strike| format!("\n    meanwhile {}", told(strike, zero))).collect();
+        let within = |strike: &&Strike| strike.span.meets(from.before(BEFORE), *to);
+        let when = |strike: &Strike| if strike.span.meets(*from, *to) { "meanwhile" } else { "before" };
+        let faults = self.strikes.iter().filter(within);
+        let faults: String =
+            faults.map(|strike| format!("\n    {} {}", when(strike), told(strike, zero))).collect();
+        let clocks =
+            self.strikes.iter().filter(|strike| strike.fault == Fault::Back && strike.span.began <= *to);
+        let clocks: String = clocks.map(|strike| format!("\n    earlier {}", told(strike, zero))).collect();
+        let starved: Duration = self.starved.iter().map(|span| span.within(*from, *to)).sum();
         let at = |moment: Moment| moment.since(zero);
-        format!("{promise}, from {:?} to {:?}: {what}{faults}", at(*from), at(*to))
+        format!(
+            "{promise}, from {:?} to {:?}: {what}{faults}{clocks}\n    threads waited for {starved:?}",
+            at(*from),
+            at(*to)
+        )
     }
 
     fn answers(&self, name: &str) -> (usize, String) {
