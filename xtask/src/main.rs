@@ -48,10 +48,10 @@ enum Command {
         /// Only those with this in their names.
         #[arg(default_value = "")]
         only: String,
-        /// For how long each of them may stay hidden.
+        /// How long a run is, of which each bug has up to four.
         #[arg(long, default_value_t = 0.5)]
         minutes: f64,
-        /// The seed of the operations and faults.
+        /// The seed of the first run; the next one has the next.
         #[arg(long, default_value_t = 7)]
         seed: u64,
     },

@@ -8,6 +8,8 @@ pub(super) struct Bug {
     pub(super) name: &'static str,
     /// Where it shows.
     pub(super) topology: &'static str,
+    /// The promises of which it breaks one, by their numbers: what else is broken says nothing of it.
+    pub(super) breaks: &'static [&'static str],
     edits: &'static [Edit],
 }
 
@@ -30,8 +32,8 @@ impl Bug {
     }
 }
 
-const fn bug(name: &'static str, edits: &'static [Edit]) -> Bug {
-    Bug { name, topology: "one", edits }
+const fn bug(name: &'static str, breaks: &'static [&'static str], edits: &'static [Edit]) -> Bug {
+    Bug { name, topology: "one", breaks, edits }
 }
 
 const fn edit(file: &'static str, right: &'static str, wrong: &'static str) -> Edit {
@@ -53,18 +55,22 @@ const NODE: &str = "crates/forebay/src/redis/node.rs";
 pub(super) const BUGS: &[Bug] = &[
     bug(
         "a fill does not look whose the lease is",
+        &["P3"],
         &[edit(FILL, "held.err or held[1] ~= ARGV[1]", "held.err")],
     ),
     bug(
         "an invalidate leaves the lease",
+        &["P3"],
         &[edit(INVALIDATE, "redis.call('DEL', KEYS[i], KEYS[i + 1])", "redis.call('DEL', KEYS[i])")],
     ),
     bug(
         "the lease is granted to everybody",
+        &["P2"],
         &[edit(LEASE, "if left > 0 and not held.err then", "if false then")],
     ),
     bug(
         "a fill has no expiry",
+        &["P5"],
         &[edit(
             FILL,
             "redis.pcall('SET', KEYS[1], ARGV[3], 'PX', ARGV[2])",
@@ -73,18 +79,21 @@ pub(super) const BUGS: &[Bug] = &[
     ),
     bug(
         "what others change is not heeded",
+        &["P4"],
         &[edit(HEARING, "ear.overtake(id, kind);", "if id.is_empty() { ear.overtake(id, kind); }")],
     ),
     bug(
         "memory is trusted whatever was missed",
+        &["P4"],
         &[
             edit(HEARING, "self.epoch.missed();", ""),
             edit(HEARING, "Heard::Deaf => self.epoch.set_hearing(false),", "Heard::Deaf => {}"),
         ],
     ),
-    bug("a gap makes nothing suspect", &[edit(HEARING, "self.epoch.missed();", "")]),
+    bug("a gap makes nothing suspect", &["P4"], &[edit(HEARING, "self.epoch.missed();", "")]),
     bug(
         "memory is not dropped behind the store",
+        &["P3"],
         &[edit(
             WRITE,
             "        self.overtake(key, kind);\n        self.record",
@@ -93,6 +102,7 @@ pub(super) const BUGS: &[Bug] = &[
     ),
     bug(
         "what is not confirmed is not in the way",
+        &["P3"],
         &[edit(
             DEFERRED,
             "state.spaces.contains_key(&space) || state.ids.contains_key(&(space, id.into()))",
@@ -101,33 +111,27 @@ pub(super) const BUGS: &[Bug] = &[
     ),
     bug(
         "memory takes what was overtaken",
+        &["P3", "P4"],
         &[edit(
             FENCE,
             "let whole = !*cut && epoch.now() == self.epoch;",
             "let whole = !*cut || *cut || epoch.now() == self.epoch;",
         )],
     ),
-    bug("a change lets running loads serve", &[edit(INNER, "self.flights.detach(key);", "")]),
+    bug("a change lets running loads serve", &["P3"], &[edit(INNER, "self.flights.detach(key);", "")]),
     bug(
         "what is not confirmed is forgotten",
+        &["P3", "P4"],
         &[edit(
             OUTAGE,
             "Err(Unavailable) => self.deferred.keep(&self.remote, id, &change)",
             "Err(Unavailable) => {}",
         )],
     ),
-    bug("a lease has no expiry", &[edit(LEASE, "redis.call('PEXPIRE', lease, life)", "")]),
-    Bug {
-        name: "nothing is done again at another server",
-        topology: "cluster",
-        edits: &[edit(
-            DEFERRED,
-            "if now.since(since) <= REMEMBERED {",
-            "if now.since(since) > REMEMBERED * 9 {",
-        )],
-    },
+    bug("a lease has no expiry", &["P5"], &[edit(LEASE, "redis.call('PEXPIRE', lease, life)", "")]),
     bug(
         "Redis is waited for without end",
+        &["P1", "P8"],
         &[edit(
             NODE,
             "clock.timeout(until.since(clock.now()), &mut work)",
