@@ -18,6 +18,9 @@ pub use self::fingerprint::Fingerprint;
 const LONGEST_NAME: usize = 64;
 const LONGEST_ID: usize = 200;
 
+/// The bytes that are looked at together.
+const WORD: usize = 8;
+
 /// The name of an application: the part that keeps services apart which share one store.
 ///
 /// # Example
@@ -127,44 +130,46 @@ fn validated(what: &str, name: String, punctuation: &str) -> Result<Arc<str>, Er
 #[inline]
 #[must_use]
 pub fn encode(id: &str) -> Cow<'_, str> {
+    if is_plain(id) { Cow::Borrowed(id) } else { encode_anew(id) }
+}
+
+#[cold]
+fn encode_anew(id: &str) -> Cow<'_, str> {
     if id.is_empty() {
         return Cow::Borrowed("%");
     }
     if id.len() > LONGEST_ID {
         return Cow::Owned(hashed(id));
     }
-    if is_plain(id) { Cow::Borrowed(id) } else { Cow::Owned(escaped(id).unwrap_or_else(|| hashed(id))) }
+    match id.contains(is_special) {
+        true => Cow::Owned(escaped(id).unwrap_or_else(|| hashed(id))),
+        false => Cow::Borrowed(id),
+    }
 }
 
-/// Looks at blocks of a fixed size, the last of which may overlap the one before: a loop over single bytes is
-/// not turned into vector instructions for ids as short as ids are.
+/// Whether an id is certainly its own encoding. Looks at words, the last of which may overlap the one before: a loop
+/// over single bytes is not turned into vector instructions for ids as short as ids are.
 #[inline]
 fn is_plain(id: &str) -> bool {
     let bytes = id.as_bytes();
-    let plain = match (bytes.last_chunk::<16>(), bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        (Some(last), ..) => {
-            let (blocks, _) = bytes[..bytes.len() - 1].as_chunks::<16>();
-            blocks.iter().fold(are_plain(last), |plain, block| plain & are_plain(block))
-        }
-        (None, Some(first), Some(last)) => are_plain(first) & are_plain(last),
-        _ => bytes.iter().all(|byte| suspicion(*byte) == 0),
+    let Some(last) = bytes.last_chunk::<WORD>() else {
+        return !bytes.is_empty() && bytes.iter().all(|byte| suspicion([*byte; WORD]) == 0);
     };
-    plain || !id.contains(is_special)
+    let (words, _) = bytes[..bytes.len() - 1].as_chunks::<WORD>();
+    bytes.len() <= LONGEST_ID && words.iter().fold(suspicion(*last), |any, word| any | suspicion(*word)) == 0
 }
 
+/// Zero if each byte is certainly plain. The highest bit of a byte tells of it; no sum of two bytes carries, unless one
+/// is above ASCII and so suspected anyway.
 #[inline]
-fn are_plain<const N: usize>(block: &[u8; N]) -> bool {
-    block.iter().fold(0, |all, byte| all | suspicion(*byte)) == 0
-}
-
-/// Zero for a byte that is certainly plain. `{`, `}` and DEL differ from each other in one bit.
-#[inline]
-fn suspicion(byte: u8) -> u8 {
-    u8::from(byte <= b' ')
-        | u8::from(byte == b'%')
-        | u8::from(byte | 4 == 0x7F)
-        | u8::from(byte | 2 == 0x7F)
-        | byte & 0x80
+fn suspicion(word: [u8; WORD]) -> u64 {
+    let every = |byte: u8| u64::from_ne_bytes([byte; WORD]);
+    let word = u64::from_ne_bytes(word);
+    let above_space = word.wrapping_add(every(0x7F - b' '));
+    let not_percent = (word ^ every(b'%')).wrapping_add(every(0x7F));
+    // `{`, `}` and DEL are odd; `|` and `~` between them are even.
+    let from_brace = word.wrapping_add(every(0x80 - b'{'));
+    (word | !(above_space & not_percent) | (from_brace & word << 7)) & every(0x80)
 }
 
 fn is_special(c: char) -> bool {

@@ -48,6 +48,19 @@ fn every_id_is_encoded_like_this_for_ever() {
 }
 
 #[test]
+fn a_character_is_encoded_alike_wherever_it_stands() {
+    for character in (0..=0x100).filter_map(char::from_u32) {
+        let alone = encode(character.encode_utf8(&mut [0; 2])).into_owned();
+        assert_eq!(alone.starts_with('%'), is_special(character), "{character:?}");
+        for (before, after) in (0..=17).flat_map(|before| (0..=17).map(move |after| (before, after))) {
+            let [before, after] = [before, after].map(|length| "~z|".repeat(6)[..length].to_owned());
+            let id = format!("{before}{character}{after}");
+            assert_eq!(encode(&id), format!("{before}{alone}{after}"), "{id:?}");
+        }
+    }
+}
+
+#[test]
 fn a_long_id_is_hashed_as_it_was_before_encoding() {
     let longest = "p".repeat(200);
     let mebibyte = "p".repeat(1 << 20);
