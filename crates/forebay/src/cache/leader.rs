@@ -180,7 +180,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
                     Ok(Found::Unusable(why)) => reject = why,
                     Err(Unavailable) => return self.unasked_for(sent).await,
                 },
-                Ok(Asked::LocalEntry(stored)) => match self.open(stored) {
+                Ok(Asked::LocalEntry(stored)) => match self.open(&stored) {
                     Ok(opened) if !inner.numbers.have_passed(&opened.stamp) => {
                         return Outcome::Read { answer: opened.answer, sent, waited };
                     }
@@ -316,8 +316,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// Reads what the store had, and says what cannot be used of it.
-    fn open(&self, stored: Stored) -> Result<Opened<V>, Reject> {
-        let opened = self.inner.open(&stored).map_err(|reason| {
+    fn open(&self, stored: &Stored) -> Result<Opened<V>, Reject> {
+        let opened = self.inner.open(stored).map_err(|reason| {
             self.inner.unreadable(reason);
             Head::id(&stored.bytes).map_or(Reject::Nothing, Reject::Entry)
         })?;
@@ -329,7 +329,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
 
     /// Sees what can be made of what the store had, and keeps in process memory what is fresh.
     async fn judge(&mut self, stored: Stored) -> Result<Found<V>, Unavailable> {
-        let opened = match self.open(stored) {
+        let opened = match self.open(&stored) {
             Ok(opened) => opened,
             Err(reject) => return Ok(Found::Unusable(reject)),
         };

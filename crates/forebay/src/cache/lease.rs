@@ -26,7 +26,7 @@ pub struct Lease<V> {
     pub(super) inner: Arc<Inner<V>>,
     pub(super) id: Id,
     pub(super) grant: Grant,
-    pub(super) stale: Option<Entry<V>>,
+    pub(super) stale: Option<Box<Entry<V>>>,
 }
 
 /// What became of a value that was filled in.
@@ -77,7 +77,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
     /// The value that is to be replaced, to fall back on or to ask the origin whether it changed: a stale one or, with
     /// [`Refresh::Early`](super::Refresh::Early) and [`Refresh::Ahead`](super::Refresh::Ahead), one that soon will be.
     pub fn stale(&self) -> Option<&Entry<V>> {
-        self.stale.as_ref()
+        self.stale.as_deref()
     }
 
     /// Whether others wait for this load. If not, every caller loads for itself, because the last value was

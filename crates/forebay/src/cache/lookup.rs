@@ -94,7 +94,7 @@ impl<V: Send + Sync + 'static> LookupRequest<'_, V> {
     fn hand_out(&self, grant: Grant, stale: Option<Entry<V>>) -> Lease<V> {
         let before = stale.as_ref().map_or(Duration::ZERO, |stale| stale.load_time);
         self.inner.pace.lent(grant.token(), before, self.inner.now());
-        Lease { inner: self.inner.clone(), id: Id::new(&self.id), grant, stale }
+        Lease { inner: self.inner.clone(), id: Id::new(&self.id), grant, stale: stale.map(Box::new) }
     }
 }
 

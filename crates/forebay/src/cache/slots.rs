@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_every_length_are_kept_apart_and_told() {
+    fn ids_of_every_length_are_kept_apart() {
         let (slots, spaces) = (Slots::new(1 << 20), [Space(0), Space(1)]);
         let ids: Vec<String> =
             (0..2 * SHORT).flat_map(|length| ["\0", "x"].map(|c| c.repeat(length))).collect();
@@ -208,9 +208,5 @@ mod tests {
             assert_eq!(slots.get(spaces[0], id), Some(Number(number)), "{id:?}");
             assert_eq!(slots.get(spaces[1], id), None, "{id:?}");
         }
-        let mut told = slots.ids(spaces[0]);
-        told.sort_by_key(|id| ids.iter().position(|other| **other == **id));
-        assert_eq!(told.iter().map(|id| &**id).collect::<Vec<_>>(), ids);
-        assert_eq!(slots.ids(spaces[1]).len(), 0);
     }
 }

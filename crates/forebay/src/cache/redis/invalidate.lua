@@ -17,7 +17,7 @@ for i = 1, #KEYS, 2 do
 end
 redis.call('PUBLISH', ARGV[1], ARGV[2])
 if ARGV[4] ~= '' then
-    redis.call('HSET', KEYS[2], 'token', ARGV[4])
+    redis.call('HSET', KEYS[2], 'token', ARGV[4], 'life', ARGV[5])
     redis.call('PEXPIRE', KEYS[2], ARGV[5])
 end
 return 1

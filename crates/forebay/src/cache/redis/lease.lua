@@ -34,8 +34,14 @@ if readable(head) then
     end
 end
 
-local held = redis.pcall('HMGET', lease, 'token', 'note')
+local held = redis.pcall('HMGET', lease, 'token', 'note', 'life')
 local left = redis.call('PTTL', lease)
+local most = not held.err and tonumber(held[3]) or left
+-- The clock was set back: for as long as that, nobody would load.
+if left > most then
+    redis.call('PEXPIRE', lease, most)
+    left = most
+end
 if left > 0 and not held.err then
     if held[1] then
         if listening then
@@ -50,9 +56,9 @@ end
 
 redis.call('DEL', lease)
 if listening then
-    redis.call('HSET', lease, 'token', token, 'waited', '1')
+    redis.call('HSET', lease, 'token', token, 'life', life, 'waited', '1')
 else
-    redis.call('HSET', lease, 'token', token)
+    redis.call('HSET', lease, 'token', token, 'life', life)
 end
 redis.call('PEXPIRE', lease, life)
 return { 'granted', (stale ~= '' and stale == id) and 1 or 0 }

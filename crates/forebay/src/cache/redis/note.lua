@@ -15,7 +15,7 @@ if ARGV[3] == 'unshared' then
     redis.call('DEL', KEYS[1])
 end
 redis.call('DEL', KEYS[2])
-local noted = redis.pcall('HSET', KEYS[2], 'note', ARGV[3])
+local noted = redis.pcall('HSET', KEYS[2], 'note', ARGV[3], 'life', ARGV[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
 if held[2] then
     redis.call('PUBLISH', ARGV[4], KEYS[2])

@@ -7,12 +7,14 @@
 --
 -- Atomic, as the lease could end between the look at the token and the prolonging, and be somebody else's.
 
-local holder = redis.pcall('HGET', KEYS[2], 'token')
-if holder ~= ARGV[1] then
+local held = redis.pcall('HMGET', KEYS[2], 'token', 'life')
+if held.err or held[1] ~= ARGV[1] then
     return 0
 end
--- A holder who asks for less keeps what it has.
-if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[2]) then
+local left = redis.call('PTTL', KEYS[2])
+-- A holder who asks for less keeps what it has, unless the clock was set back.
+if left < tonumber(ARGV[2]) or left > (tonumber(held[2]) or left) then
+    redis.call('HSET', KEYS[2], 'life', ARGV[2])
     redis.call('PEXPIRE', KEYS[2], ARGV[2])
 end
 return 1
