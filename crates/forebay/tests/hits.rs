@@ -15,7 +15,7 @@ use std::{
 
 use forebay::{
     Forebay,
-    cache::Load,
+    cache::{Load, Refresh},
     clock::{Clock, TimeSource},
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -56,7 +56,11 @@ async fn ten_thousand_hits_allocate_nothing_and_read_no_precise_clock() {
     let clock = Clock::from_source(time.clone());
     clock.tick();
     let forebay = Forebay::builder("hits").memory().clock(clock).build().await.unwrap();
-    let cache = forebay.cache::<u64>("numbers", Duration::from_secs(60)).build().unwrap();
+    let builder = forebay.cache::<u64>("numbers", Duration::from_secs(60));
+    // As much as a hit can have to do.
+    let builder =
+        builder.refresh(Refresh::Ahead(0.2)).adaptive(Duration::from_secs(30), Duration::from_secs(90));
+    let cache = builder.build().unwrap();
     let ids: Vec<String> = (0..100).map(|n| format!("p-{n:04}-straße")).collect();
     for id in &ids {
         cache.get_or_load(id, number).await.unwrap();

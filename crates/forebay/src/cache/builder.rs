@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     Cache,
+    adaptive::Adaptive,
     breaker::OriginBreaker,
     entry::{Load, Loaded},
     hearing::Overtaken,
@@ -64,6 +65,14 @@ impl<V: Send + Sync + 'static> Builder<V> {
     /// together. At least 0, below 1. Default: 0.1.
     pub fn jitter(mut self, share: f64) -> Self {
         self.options.jitter = share;
+        self
+    }
+
+    /// Sets bounds between which the fresh life of a loaded value follows from how often it is read, as [`Adaptive`]
+    /// tells; `time_to_live`, which must lie within, is then the life of what is put. A life that a loader gives stays
+    /// as it is. Default: none, every value has `time_to_live`.
+    pub fn adaptive(mut self, min: Duration, max: Duration) -> Self {
+        self.options.adaptive = Some(Adaptive { min, max });
         self
     }
 

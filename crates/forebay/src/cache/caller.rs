@@ -59,7 +59,11 @@ struct Caller<V: Send + Sync + 'static> {
 impl<V: Send + Sync + 'static> Inner<V> {
     /// Brings what `want` asks for `id`.
     pub(crate) async fn obtain(self: &Arc<Self>, id: &str, want: Want<V>) -> Result<Got<V>, Failure> {
-        let got = Caller::new(self.clone(), Id::new(id), want).travel().await;
+        let id = Id::new(id);
+        let got = Caller::new(self.clone(), id.clone(), want).travel().await;
+        if let Ok(Got::Answer(Answer::Present(Entry { source: Source::Memory | Source::Store, .. }))) = got {
+            self.count_read(&id.key);
+        }
         if let Some(outcome) = outcome(&got) {
             self.record(Event::Read { space: self.name.as_str(), outcome });
         }

@@ -168,7 +168,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     pub(super) fn life(&self, loaded: &Loaded<V>) -> Option<Life> {
-        self.inner.options.life(loaded, &self.inner.shared.context.dice)
+        self.inner.life_of_load(&self.id.key, loaded)
     }
 
     fn is_whole(&self) -> bool {

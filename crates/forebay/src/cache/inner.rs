@@ -11,6 +11,7 @@ use super::{
     fence::Fence,
     flight::Flight,
     flights::Flights,
+    frequency::Frequency,
     grant::Grant,
     local::{Local, Memory, Meta, TAGGED},
     numbers::{Judgement, Numbers},
@@ -64,6 +65,8 @@ pub(crate) struct Inner<V> {
     /// The mean size of the space's entries, smoothed: what a running load is expected to bring.
     pub(crate) mean_bytes: AtomicU64,
     pub(crate) pace: Pace,
+    /// How often ids are read, where lives follow from that.
+    pub(crate) frequency: Option<Frequency>,
     /// When the log last spoke of an entry that cannot be read.
     warned: Mutex<Option<Moment>>,
 }
@@ -88,6 +91,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             counts: Counts::default(),
             mean_bytes: AtomicU64::new(0),
             pace: Pace::default(),
+            frequency: options.adaptive.map(|_| Frequency::new()),
             warned: Mutex::default(),
             name,
             space,
@@ -122,12 +126,14 @@ impl<V: Send + Sync + 'static> Inner<V> {
     /// The value of a hit in process memory; counts it.
     #[inline]
     pub(crate) fn hit(&self, id: &str) -> Option<Arc<V>> {
-        let local = self.shared.memory.get(self.space, &encode(id))?;
+        let key = encode(id);
+        let local = self.shared.memory.get(self.space, &key)?;
         if !self.is_usable(&local) {
             return None;
         }
         let value = local.value?.downcast::<V>().ok()?;
         self.counts.memory_hit();
+        self.count_read(&key);
         Some(value)
     }
 

@@ -98,7 +98,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
     /// A value that is too large or cannot be encoded; the others then load for themselves for a moment.
     pub async fn fill(mut self, value: impl Into<Loaded<V>>) -> Result<Filled, Error> {
         let loaded = value.into();
-        let Some(life) = self.inner.options.life(&loaded, &self.inner.shared.context.dice) else {
+        let Some(life) = self.inner.life_of_load(&self.id.key, &loaded) else {
             return Ok(self.do_not_share(FillOutcome::NotStored).await);
         };
         let id = self.inner.shared.context.dice.bits();

@@ -6,6 +6,7 @@
 //! | what the one task of a flight does | `leader`, `queue`, `load`, `fill` |
 //! | which ids nobody looks for | `guard` |
 //! | what is loaded before it is missed | `refresh`, `pace` for how long loads take |
+//! | what lives the longer the more it is read | `adaptive`, `frequency` for how often |
 //! | what bounds a load | `grant` for its lease, `bulkhead`, `breaker`, `waits` for cycles |
 //! | why nothing stale is stored | `fence`, `write` |
 //! | how tags, and whole spaces, are invalidated | `numbers`, `current`, `epochs` |
@@ -16,6 +17,7 @@
 //! | what other processes change | `hearing` |
 //! | how a test puts a store out of reach | `faulty` |
 
+mod adaptive;
 mod alone;
 mod backend;
 mod breaker;
@@ -35,6 +37,7 @@ mod fill;
 mod fixture;
 mod flight;
 mod flights;
+mod frequency;
 mod fresh;
 mod grant;
 mod guard;
@@ -101,6 +104,7 @@ use self::{
     verdict::Answer,
 };
 pub use self::{
+    adaptive::Adaptive,
     breaker::OriginBreaker,
     builder::Builder,
     entry::{Entry, Load, Loaded, Read, Source},

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{breaker::OriginBreaker, entry::Loaded, refresh::Refresh};
+use super::{adaptive::Adaptive, breaker::OriginBreaker, entry::Loaded, refresh::Refresh};
 use crate::{
     dice::Dice,
     error::{Error, ErrorKind},
@@ -28,6 +28,8 @@ pub struct Options {
     pub time_to_live: Duration,
     /// The share by which `time_to_live` varies, up and down.
     pub jitter: f64,
+    /// Between what bounds the life of a loaded value follows from how often it is read.
+    pub adaptive: Option<Adaptive>,
     /// How long a value is kept past its fresh life.
     pub stale_for: Duration,
     /// How long an absence is remembered.
@@ -100,6 +102,7 @@ impl Options {
             time_to_live,
             // Enough to spread the ends of what was stored together.
             jitter: 0.1,
+            adaptive: None,
             // Whether an old value or an absence may be an answer is for the application to say.
             stale_for: Duration::ZERO,
             absent_for: None,
@@ -128,7 +131,12 @@ impl Options {
 
     /// The life of `loaded` as an entry; `None` when it is not to be stored.
     pub(crate) fn life<V>(&self, loaded: &Loaded<V>, dice: &Dice) -> Option<Life> {
-        let fresh = loaded.time_to_live.unwrap_or_else(|| self.jittered(dice));
+        self.life_from(self.time_to_live, loaded, dice)
+    }
+
+    /// As [`Options::life`], of a value whose life would be `usual` without jitter.
+    pub(crate) fn life_from<V>(&self, usual: Duration, loaded: &Loaded<V>, dice: &Dice) -> Option<Life> {
+        let fresh = loaded.time_to_live.unwrap_or_else(|| self.jittered(usual, dice));
         loaded.stored.then(|| Life::of(fresh, loaded.stale_for.unwrap_or(self.stale_for)))?
     }
 
@@ -139,13 +147,14 @@ impl Options {
 
     /// The longest life that an entry has under these options, unless it has one of its own.
     pub(crate) fn longest(&self) -> Duration {
-        let fresh = self.time_to_live.min(LONGEST / 2).mul_f64(1.0 + self.jitter);
+        let most = self.adaptive.map_or(self.time_to_live, |adaptive| adaptive.max.max(self.time_to_live));
+        let fresh = most.min(LONGEST / 2).mul_f64(1.0 + self.jitter);
         let absent = self.absent_for.unwrap_or_default();
         Life::of(fresh.max(absent), self.stale_for).map_or(LONGEST, Life::total)
     }
 
-    fn jittered(&self, dice: &Dice) -> Duration {
-        let life = self.time_to_live.min(LONGEST / 2);
+    fn jittered(&self, life: Duration, dice: &Dice) -> Duration {
+        let life = life.min(LONGEST / 2);
         let jittered = life.mul_f64(1.0 + self.jitter * dice.swing());
         jittered.max(SHORTEST)
     }
@@ -153,7 +162,8 @@ impl Options {
     /// Refuses options that contradict each other, by name and with the remedy.
     pub(crate) fn check(&self, space: &str) -> Result<(), Error> {
         let broken = self.contradictions().into_iter().find(|(broken, _)| *broken).map(|(_, why)| why);
-        match broken.or(self.refresh.contradiction()) {
+        let adaptive = || self.adaptive?.contradiction(self.time_to_live);
+        match broken.or_else(|| self.refresh.contradiction()).or_else(adaptive) {
             Some(why) => Err(Error::new(ErrorKind::Config, format!("cache {space:?}: {why}"))),
             None => Ok(()),
         }

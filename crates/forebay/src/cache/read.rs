@@ -19,6 +19,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
         let id = Id::new(id);
         if let Some((answer, _)) = self.present(&id.key) {
             self.counts.memory_hit();
+            self.count_read(&id.key);
             return answer.into();
         }
         let mut budget = self.backend.budget();
@@ -29,7 +30,10 @@ impl<V: Send + Sync + 'static> Inner<V> {
         let found = self.look_within(&id, self.options.refresh, true, &mut budget).await;
         let read = found.map_or(Read::Miss, Read::from);
         let outcome = match &read {
-            Read::Hit(entry) => entry.outcome(),
+            Read::Hit(entry) => {
+                self.count_read(&id.key);
+                entry.outcome()
+            }
             Read::Absent => Some(ReadOutcome::Absent),
             Read::Miss => Some(ReadOutcome::Miss),
         };

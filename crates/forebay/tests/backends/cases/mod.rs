@@ -2,6 +2,7 @@
 
 pub(crate) mod abandonment;
 pub(crate) mod absence;
+pub(crate) mod adaptive;
 pub(crate) mod changes;
 pub(crate) mod coalescing;
 pub(crate) mod early;
@@ -185,6 +186,14 @@ macro_rules! stamp {
                 an_invalidate_during_an_early_refresh_keeps_its_value_out,
                 what_was_not_modified_has_another_life,
                 a_policy_that_makes_no_sense_is_refused_by_name,
+            }
+            adaptive: {
+                what_is_read_more_lives_longer,
+                what_is_read_more_lives_longer_without_process_memory_too,
+                what_a_holder_of_a_lease_fills_lives_longer_too,
+                a_life_that_is_given_does_not_adapt,
+                what_adapts_has_jitter_too,
+                bounds_that_make_no_sense_are_refused_by_name,
             }
             absence: {
                 an_absence_is_remembered_for_its_own_life,
