@@ -313,6 +313,7 @@ macro_rules! stamp {
                 an_invalidated_tag_during_a_load_keeps_its_value_out,
                 clearing_during_a_load_keeps_its_value_out,
                 a_caller_after_an_invalidated_tag_is_not_served_by_a_load_from_before,
+                what_is_not_stored_serves_nobody_who_comes_after_its_tag_was_invalidated,
                 an_invalidated_tag_during_a_refresh_keeps_its_value_out,
                 an_invalidated_value_is_no_fallback_whatever_invalidated_it,
                 what_is_invalidated_while_its_load_fails_is_no_fallback,

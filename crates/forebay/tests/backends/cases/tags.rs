@@ -189,6 +189,18 @@ pub(crate) async fn a_caller_after_an_invalidated_tag_is_not_served_by_a_load_fr
     }
 }
 
+// C2 for tags, where nothing is stored that could be passed.
+pub(crate) async fn what_is_not_stored_serves_nobody_who_comes_after_its_tag_was_invalidated(rig: impl Rig) {
+    let cache = rig.cache();
+    let unstored = |_: &Load<String>, loaded: Loaded<String>| loaded.do_not_store();
+    let paused = Paused::begin_with(&rig, &cache, tagged("old", &["red"]), unstored).await;
+    invalidate(&cache, "red").await;
+    let late = crate::rig::call(&cache, "a", Origin::ready().gives("new"));
+    rig.settle().await;
+    assert_eq!(text(&paused.end(&rig).await), "old");
+    assert_eq!(text(&at_once(&rig, late).await), "new");
+}
+
 // C1: FusionCache #628, whose load behind the back is stamped when it ends.
 pub(crate) async fn an_invalidated_tag_during_a_refresh_keeps_its_value_out(rig: impl Rig) {
     let cache = keeping(&rig).refresh(Refresh::Stale).build().unwrap();
