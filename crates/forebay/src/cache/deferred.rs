@@ -69,6 +69,14 @@ pub(crate) struct Deferred {
     bell: Notify,
 }
 
+/// When a change was sent: which others waited then, and for which server.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    /// That of the last change that waited: those kept later may be younger.
+    number: u64,
+    server: usize,
+}
+
 #[derive(Default)]
 struct State {
     items: HashMap<(Space, Item), Waiting>,
@@ -143,27 +151,37 @@ impl Deferred {
         self.bell.notify_one();
     }
 
-    /// The number of the last change that waits: those kept later may be younger than a change that is sent now.
-    pub(super) fn mark(&self) -> u64 {
-        self.state.lock().numbers
+    /// What a change that is sent now may be older than.
+    pub(super) fn mark(&self) -> Mark {
+        let state = self.state.lock();
+        Mark { number: state.numbers, server: self.server() }
     }
 
-    /// Takes note that the store has confirmed a change of `id` that was sent at `mark`.
-    pub(super) fn confirm(&self, store: &Arc<dyn Distant>, id: &str, change: &Change, mark: u64) {
+    /// Takes note that the store has confirmed a change of `id` that was sent at `mark`. Where the server has become
+    /// another one meanwhile, nobody knows which of them confirmed it: it waits to be done again.
+    pub(super) fn confirm(&self, store: &Arc<dyn Distant>, id: &str, change: &Change, mark: Mark) {
         let (now, item) = (self.clock.now(), Item::Id(id.into()));
         self.update(|state| match change {
+            _ if self.server() != mark.server => state.keep(store, item, change, now),
             Change::Expire => state.remember(now, store, Some(item)),
-            Change::Invalidate | Change::Claim(..) => state.done(store, item, mark, now),
+            Change::Invalidate | Change::Claim(..) => state.done(store, item, mark.number, now),
         });
+        self.ring();
     }
 
-    /// Takes note that the store has confirmed what was to be invalidated together, and was sent at `mark`.
-    pub(super) fn confirm_raise(&self, store: &Arc<dyn Distant>, group: &Group, mark: u64) {
+    /// Takes note likewise of what was to be invalidated together.
+    pub(super) fn confirm_raise(&self, store: &Arc<dyn Distant>, group: &Group, mark: Mark) {
         let now = self.clock.now();
-        self.update(|state| match group {
-            Group::Tag(tag) => state.done(store, Item::Tag(tag.clone()), mark, now),
-            Group::Space => state.cleared(store, mark, now),
+        let item = match group {
+            Group::Tag(tag) => Some(Item::Tag(tag.clone())),
+            Group::Space => None,
+        };
+        self.update(|state| match item {
+            item if self.server() != mark.server => state.keep_again(store, item, now),
+            Some(item) => state.done(store, item, mark.number, now),
+            None => state.cleared(store, mark.number, now),
         });
+        self.ring();
     }
 
     /// The server is another one: what it may lack waits to be done again.
@@ -176,8 +194,10 @@ impl Deferred {
                     state.keep_again(&store, item, now);
                 }
             }
+            self.waiting.store(state.items.len() + state.spaces.len(), SeqCst);
+            // Whoever sees this sees what waits; and nothing is confirmed between the two.
+            self.servers.fetch_add(1, SeqCst);
         });
-        self.servers.fetch_add(1, SeqCst);
         self.bell.notify_one();
     }
 
@@ -215,20 +235,33 @@ impl Deferred {
         let (items, spaces) = self.state.lock().next();
         let attempts = stream::iter(items).map(|(item, waiting)| async move {
             let Waiting { store, change, number, .. } = waiting;
+            let server = self.server();
             match &item {
                 Item::Id(id) => store.change(id, change).await?,
                 Item::Tag(tag) => raise(&*store, &Group::Tag(tag.clone())).await?,
             }
-            self.update(|state| state.done(&store, item, number, self.clock.now()));
+            self.update(|state| {
+                if self.server() == server {
+                    state.done(&store, item, number, self.clock.now());
+                }
+            });
             Ok(())
         });
         let all = |ok, done: Result<(), Unavailable>| std::future::ready(ok && done.is_ok());
         let all_done = attempts.buffer_unordered(AT_A_TIME).fold(true, all).await;
         for Waiting { store, number, .. } in spaces {
+            let mark = Mark { number, server: self.server() };
             raise(&*store, &Group::Space).await?;
-            self.update(|state| state.cleared(&store, number, self.clock.now()));
+            self.confirm_raise(&store, &Group::Space, mark);
         }
         if all_done { Ok(()) } else { Err(Unavailable) }
+    }
+
+    /// Wakes who does again what waits, if anything does.
+    fn ring(&self) {
+        if self.waiting.load(SeqCst) > 0 {
+            self.bell.notify_one();
+        }
     }
 
     fn update(&self, change: impl FnOnce(&mut State)) {

@@ -61,3 +61,16 @@ async fn a_change_while_its_space_is_cleared_has_it_cleared_again() {
     deferred.confirm_raise(&store, &Group::Space, deferred.mark());
     assert!(!deferred.holds(store.space(), "late"));
 }
+
+#[tokio::test]
+async fn what_was_confirmed_while_the_server_became_another_one_is_done_again() {
+    let (deferred, store) = (deferred(), store());
+    let mark = deferred.mark();
+    deferred.replay();
+    deferred.confirm(&store, "a", &Change::Invalidate, mark);
+    assert!(deferred.holds(store.space(), "a"), "the one that confirmed it may be the one of before");
+    deferred.confirm_raise(&store, &Group::Space, mark);
+    assert!(deferred.holds_all(store.space()));
+    deferred.confirm_raise(&store, &Group::Space, deferred.mark());
+    assert!(!deferred.holds(store.space(), "a"));
+}
