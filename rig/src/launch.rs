@@ -24,13 +24,20 @@ pub(crate) struct Launch {
     folder: TempDir,
     settings: Vec<String>,
     clock: Option<ServerClock>,
+    /// A sentinel is told of its primary in a file, in which it keeps what it learns.
+    sentinel: Option<String>,
 }
 
 impl Launch {
     pub(crate) fn new(settings: &[&str], clock: Option<&ServerClock>) -> Self {
         let folder = TempDir::with_prefix("forebay-rig-").expect("a folder can be created");
         let settings = settings.iter().map(|&setting| setting.into()).collect();
-        Self { port: port::free(), folder, settings, clock: clock.cloned() }
+        Self { port: port::free(), folder, settings, clock: clock.cloned(), sentinel: None }
+    }
+
+    /// As a sentinel with this text in its file.
+    pub(crate) fn sentinel(text: &str) -> Self {
+        Self { sentinel: Some(text.to_owned()), ..Self::new(&[], None) }
     }
 
     /// Starts the server and waits until it answers. `None` if somebody else has the port.
@@ -57,6 +64,11 @@ impl Launch {
         let mut command = spawner::dying("redis-server");
         if let Some(clock) = &self.clock {
             command.envs(clock.environment());
+        }
+        if let Some(text) = &self.sentinel {
+            let file = self.folder.path().join("sentinel.conf");
+            fs::write(&file, text).expect("a file can be written in a folder of one's own");
+            command.arg(file).arg("--sentinel");
         }
         command
             .args(["--bind", "127.0.0.1", "--port", &self.port.to_string()])

@@ -83,9 +83,18 @@ impl Redis {
         redis
     }
 
+    /// Starts a sentinel with this text in its file.
+    pub(crate) fn sentinel(text: &str) -> Self {
+        Self::by(|| Launch::sentinel(text))
+    }
+
     fn launch(arguments: &[&str], clock: Option<&ServerClock>) -> Self {
+        Self::by(|| Launch::new(arguments, clock))
+    }
+
+    fn by(prepare: impl Fn() -> Launch) -> Self {
         let started = (0..ATTEMPTS).find_map(|_| {
-            let launch = Launch::new(arguments, clock);
+            let launch = prepare();
             launch.run().map(|process| Self { process: Mutex::new(process), launch })
         });
         started.expect("some port is free")
