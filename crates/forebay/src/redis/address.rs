@@ -1,56 +1,91 @@
 //! Where Redis is: a URL, taken apart and checked before anything connects.
 
-use std::time::Duration;
+mod sentinel;
+
+use std::{sync::Arc, time::Duration};
 
 use redis::{
     ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion,
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
 
-use crate::error::{Error, ErrorKind};
+pub(super) use self::sentinel::Monitored;
+use super::{home::Home, sentinels::Sentinels};
+use crate::{
+    clock::Clock,
+    error::{Error, ErrorKind},
+};
 
 /// Unanswered data closes the connection after this: the kernel then tells what a silent hole never does.
 const USER_TIMEOUT: Duration = Duration::from_secs(5);
 
-const FORM: &str = "write redis://[user:password@]host[:port][/database], rediss:// for TLS, or \
-                    redis+cluster://host:port,host:port; valkey does in the place of redis";
+const FORM: &str = "write redis://[user:password@]host[:port][/database], rediss:// for TLS, \
+                    redis+cluster://host:port,host:port, or redis+sentinel://host:port,host:port/name with the \
+                    addresses of sentinels and the name of the primary; valkey does in the place of redis";
 
-/// The nodes to begin with, each with how to speak to it.
+/// Whom to ask first, each with how to speak to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
+    /// The server, some nodes of the cluster, or the sentinels.
     pub(super) seeds: Vec<ConnectionInfo>,
-    pub(super) cluster: bool,
+    pub(super) kind: Kind,
+}
+
+/// What the seeds are, by the end of the scheme.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    Server,
+    Cluster,
+    Sentinels(Arc<Monitored>),
 }
 
 impl Address {
-    /// Takes `redis://`, `rediss://`, `valkey://`, `valkeys://` and their cluster forms.
+    /// Takes `redis://`, `rediss://`, `valkey://`, `valkeys://`, and these with `+cluster` or `+sentinel`.
     ///
     /// # Errors
     ///
     /// Anything else; the message shows no part of the URL, which may hold a password.
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
         let (scheme, rest) = url.split_once("://").ok_or_else(|| refuse("has no scheme"))?;
-        let (scheme, cluster) = match scheme.split_once('+') {
-            Some((scheme, "cluster")) => (scheme, true),
-            None => (scheme, false),
-            Some(_) => return Err(refuse("has an unknown scheme")),
-        };
+        let (scheme, topology) = scheme.split_once('+').unwrap_or((scheme, ""));
         if !["redis", "rediss", "valkey", "valkeys"].contains(&scheme) {
             return Err(refuse("has an unknown scheme"));
         }
         if rest.contains('#') {
             return Err(refuse("holds a #, which is written %23 in a password"));
         }
-        let seeds = hosts(rest)
-            .map(|rest| seed(&format!("{scheme}://{rest}")))
-            .collect::<Result<Vec<ConnectionInfo>, Error>>()?;
-        if !cluster && seeds.len() > 1 {
-            return Err(refuse("names several hosts without +cluster"));
+        match topology {
+            "" => Self::of_server(scheme, rest),
+            "cluster" => Self::of_cluster(scheme, rest),
+            "sentinel" => sentinel::parse(scheme, rest),
+            _ => Err(refuse("has an unknown scheme")),
         }
-        if cluster && seeds.iter().any(|seed| seed.redis_settings().db() != 0) {
+    }
+
+    fn of_server(scheme: &str, rest: &str) -> Result<Self, Error> {
+        let seeds = seeds(scheme, rest)?;
+        if seeds.len() > 1 {
+            return Err(refuse("names several hosts without +cluster or +sentinel"));
+        }
+        Ok(Self { seeds, kind: Kind::Server })
+    }
+
+    fn of_cluster(scheme: &str, rest: &str) -> Result<Self, Error> {
+        let seeds = seeds(scheme, rest)?;
+        if seeds.iter().any(|seed| seed.redis_settings().db() != 0) {
             return Err(refuse("names a database, of which a cluster has only one"));
         }
-        Ok(Self { seeds, cluster })
+        Ok(Self { seeds, kind: Kind::Cluster })
+    }
+
+    /// Where to find a node that can be asked first.
+    pub(super) fn homes(&self, clock: &Clock) -> Vec<Home> {
+        match &self.kind {
+            Kind::Server | Kind::Cluster => self.seeds.iter().cloned().map(Home::fixed).collect(),
+            Kind::Sentinels(primary) => {
+                vec![Home::Named(Arc::new(Sentinels::new(&self.seeds, primary.clone(), clock.clone())))]
+            }
+        }
     }
 
     /// Chooses who encrypts, if the program has not: with two to choose from, the first connection would panic.
@@ -63,15 +98,23 @@ impl Address {
 
     /// How to speak to another node of the same cluster.
     pub(super) fn sibling(&self, host: &str, port: u16) -> ConnectionInfo {
-        let seed = self.seeds[0].clone();
-        let addr = match seed.addr().clone() {
-            ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
-                ConnectionAddr::TcpTls { host: host.into(), port, insecure, tls_params }
-            }
-            _ => ConnectionAddr::Tcp(host.into(), port),
-        };
-        seed.set_addr(addr)
+        sibling(&self.seeds[0], host, port)
     }
+}
+
+/// How to speak to a server elsewhere as to this one.
+fn sibling(info: &ConnectionInfo, host: &str, port: u16) -> ConnectionInfo {
+    let addr = match info.addr().clone() {
+        ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
+            ConnectionAddr::TcpTls { host: host.into(), port, insecure, tls_params }
+        }
+        _ => ConnectionAddr::Tcp(host.into(), port),
+    };
+    info.clone().set_addr(addr)
+}
+
+fn seeds(scheme: &str, rest: &str) -> Result<Vec<ConnectionInfo>, Error> {
+    hosts(rest).map(|rest| seed(&format!("{scheme}://{rest}"))).collect()
 }
 
 /// `user:password@a:1,b:2/0` as `user:password@a:1/0` and `user:password@b:2/0`.
@@ -114,7 +157,7 @@ mod tests {
     #[test]
     fn a_cluster_has_the_user_at_every_host() {
         let address = Address::parse("redis+cluster://ann:s%40crt@a:1,b:2").unwrap();
-        assert!(address.cluster);
+        assert!(matches!(address.kind, Kind::Cluster));
         for seed in &address.seeds {
             assert_eq!(seed.redis_settings().username(), Some("ann"));
             assert_eq!(seed.redis_settings().password(), Some("s@crt"));

@@ -17,6 +17,7 @@ use tokio::sync::{Notify, watch};
 use super::{
     Tools,
     address::Address,
+    home::Home,
     lane::{FIRST_PAUSE, LAST_PAUSE},
     link::{CONNECT, connect},
     node::Node,
@@ -96,7 +97,8 @@ impl Cluster {
 
     fn node_at(&self, host: &str, port: u16) -> Arc<Node> {
         let name = format!("{host}:{port}");
-        let start = || Node::start(name.clone(), self.address.sibling(host, port), self.tools.clone());
+        let home = || Home::fixed(self.address.sibling(host, port));
+        let start = || Node::start(name.clone(), home(), self.tools.clone());
         self.nodes.lock().entry(name.clone()).or_insert_with(start).clone()
     }
 
@@ -139,7 +141,7 @@ impl Cluster {
         // Who knows nothing yet asks all, so that none keeps the callers waiting.
         let at_a_time = if self.has_answered() { 1 } else { SEEDS };
         let asks = stream::iter(self.candidates())
-            .map(|info| async move { self.tools.clock.timeout(CONNECT, slots(&info)).await.flatten() });
+            .map(|home| async move { self.tools.clock.timeout(CONNECT, slots(&home)).await.flatten() });
         let answers = asks.buffer_unordered(at_a_time).filter_map(std::future::ready);
         if let Some(ranges) = pin!(answers).next().await {
             self.take(ranges);
@@ -152,10 +154,10 @@ impl Cluster {
     }
 
     /// Whom to ask: nodes in use first, then the seeds.
-    fn candidates(&self) -> Vec<ConnectionInfo> {
+    fn candidates(&self) -> Vec<Home> {
         let nodes = self.topology.borrow().nodes();
-        let usable = nodes.iter().filter(|node| !node.is_down()).map(|node| node.info.clone());
-        usable.chain(self.address.seeds.iter().cloned()).collect()
+        let usable = nodes.iter().filter(|node| !node.is_down()).map(|node| node.home.clone());
+        usable.chain(self.address.seeds.iter().cloned().map(Home::fixed)).collect()
     }
 
     fn take(&self, ranges: Vec<Range>) {
@@ -186,11 +188,12 @@ impl Cluster {
 }
 
 /// Asks one node for all slots; nothing unless it knows some.
-async fn slots(info: &ConnectionInfo) -> Option<Vec<Range>> {
-    let mut connection = connect(info, |_| ()).await.ok()?;
+async fn slots(home: &Home) -> Option<Vec<Range>> {
+    let info = home.find().await.ok()?;
+    let mut connection = connect(&info, |_| ()).await.ok()?;
     let answer = connection.send_packed_command(cmd("CLUSTER").arg("SLOTS")).await.ok()?;
     let Value::Array(ranges) = answer else { return None };
-    let ranges: Vec<Range> = ranges.into_iter().filter_map(|range| read(range, info)).collect();
+    let ranges: Vec<Range> = ranges.into_iter().filter_map(|range| read(range, &info)).collect();
     (!ranges.is_empty()).then_some(ranges)
 }
 

@@ -6,7 +6,7 @@
 //! | what is asked and answered | `request`, `script`, `reply` |
 //! | why a call never outlasts its budget | `node`, `breaker` |
 //! | how a node stays connected | `supervisor`, `lane`, `link` |
-//! | which node is asked | `topology`, `cluster` |
+//! | which node is asked | `topology`, `cluster`, `home`, `sentinels` |
 //! | how channels are heard | `subscription` |
 //! | what follows a request that was not answered | `takeback` |
 
@@ -15,6 +15,7 @@ mod breaker;
 mod cluster;
 mod courier;
 mod foreign;
+mod home;
 mod journal;
 mod lane;
 mod link;
@@ -22,6 +23,7 @@ mod node;
 mod reply;
 mod request;
 mod script;
+mod sentinels;
 mod subscription;
 mod supervisor;
 mod takeback;
@@ -40,8 +42,10 @@ pub(crate) use self::{
     takeback::{Takeback, Watch},
 };
 use self::{
+    address::Kind,
     cluster::Cluster,
     foreign::Foreign,
+    home::Home,
     journal::Journal,
     node::Node,
     reply::Trouble,
@@ -110,7 +114,7 @@ pub(crate) struct Redis(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    address: Address,
+    homes: Vec<Home>,
     topology: watch::Sender<Arc<Topology>>,
     cluster: Option<Arc<Cluster>>,
     channels: Arc<Channels>,
@@ -131,16 +135,17 @@ impl Redis {
         address.prepare();
         let journal = Arc::new(Journal::new(clock.clone()));
         let tools = Tools { clock, dice, tasks, journal, hooks, budget };
-        let first = match address.cluster {
+        let homes = address.homes(&tools.clock);
+        let is_cluster = matches!(address.kind, Kind::Cluster);
+        let first = match is_cluster {
             true => Topology::unknown(),
-            false => Topology::of_one(Node::start("redis".into(), address.seeds[0].clone(), tools.clone())),
+            false => Topology::of_one(Node::start("redis".into(), homes[0].clone(), tools.clone())),
         };
         let topology = watch::Sender::new(Arc::new(first));
-        let cluster =
-            address.cluster.then(|| Cluster::start(address.clone(), topology.clone(), tools.clone()));
+        let cluster = is_cluster.then(|| Cluster::start(address, topology.clone(), tools.clone()));
         let channels = Arc::<Channels>::default();
         let foreign = Foreign::default();
-        Self(Arc::new(Inner { address, topology, cluster, channels, foreign, tools }))
+        Self(Arc::new(Inner { homes, topology, cluster, channels, foreign, tools }))
     }
 
     /// How long the calls of one read may take together.
@@ -201,8 +206,8 @@ impl Redis {
 
     /// Begins to hear what [`Redis::listen`] has named.
     pub(crate) fn subscribe(&self) {
-        let Inner { address, topology, channels, tools, .. } = &*self.0;
-        Subscription::start(address.clone(), channels.clone(), topology.subscribe(), tools.clone());
+        let Inner { homes, topology, channels, tools, .. } = &*self.0;
+        Subscription::start(homes.clone(), channels.clone(), topology.subscribe(), tools.clone());
     }
 
     /// Begins the subscription anew: it is silent though it should not be.

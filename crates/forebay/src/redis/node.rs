@@ -8,12 +8,12 @@ use std::{
     time::Duration,
 };
 
-use redis::ConnectionInfo;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Road, Tools, Unusable,
     breaker::Breaker,
+    home::Home,
     lane::{Lane, State},
     reply::{Reply, Trouble},
     request::{Request, Role},
@@ -36,7 +36,7 @@ const STARVED: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) name: String,
-    pub(super) info: ConnectionInfo,
+    pub(super) home: Home,
     pub(super) tools: Tools,
     pub(super) usual: Lane,
     /// For large values, opened when the first one comes.
@@ -59,10 +59,10 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn start(name: String, info: ConnectionInfo, tools: Tools) -> Arc<Self> {
+    pub(super) fn start(name: String, home: Home, tools: Tools) -> Arc<Self> {
         let node = Arc::new(Self {
             name,
-            info,
+            home,
             usual: Lane::default(),
             large: OnceLock::new(),
             apart: OnceLock::new(),

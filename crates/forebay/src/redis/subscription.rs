@@ -3,13 +3,13 @@
 
 use std::{fmt, sync::Arc};
 
-use redis::{ConnectionInfo, PushInfo, PushKind, Value};
+use redis::{ConnectionAddr, PushInfo, PushKind, Value, aio::MultiplexedConnection};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Tools,
-    address::Address,
+    home::Home,
     lane::{FIRST_PAUSE, LAST_PAUSE},
     link::{CONNECT, connect},
     topology::Topology,
@@ -79,9 +79,18 @@ impl fmt::Debug for Channels {
     }
 }
 
+/// A connection that hears, and where it leads.
+struct Subscribed {
+    connection: MultiplexedConnection,
+    lost: CancellationToken,
+    home: Home,
+    place: ConnectionAddr,
+}
+
 /// The task that subscribes.
 pub(super) struct Subscription {
-    address: Address,
+    /// Where to subscribe while no node is in use.
+    homes: Vec<Home>,
     channels: Arc<Channels>,
     topology: watch::Receiver<Arc<Topology>>,
     tools: Tools,
@@ -90,13 +99,13 @@ pub(super) struct Subscription {
 
 impl Subscription {
     pub(super) fn start(
-        address: Address,
+        homes: Vec<Home>,
         channels: Arc<Channels>,
         topology: watch::Receiver<Arc<Topology>>,
         tools: Tools,
     ) {
         let tasks = tools.tasks.clone();
-        let mut subscription = Self { address, channels, topology, tools, attempts: 0 };
+        let mut subscription = Self { homes, channels, topology, tools, attempts: 0 };
         tasks.clone().spawn(async move {
             tokio::select! {
                 () = subscription.keep() => {}
@@ -111,11 +120,12 @@ impl Subscription {
         loop {
             let names = self.channels.names();
             match self.subscribe(&names).await {
-                Some((connection, lost)) => {
+                Some(Subscribed { connection, lost, home, place }) => {
                     pause = FIRST_PAUSE;
                     tokio::select! {
                         () = lost.cancelled() => {}
                         () = self.channels.anew.notified() => {}
+                        () = home.leaves(&place) => {}
                     }
                     lost.cancel();
                     drop(connection);
@@ -130,10 +140,7 @@ impl Subscription {
     }
 
     /// Subscribes to `names`; the connection lasts until it is dropped.
-    async fn subscribe(
-        &mut self,
-        names: &[String],
-    ) -> Option<(redis::aio::MultiplexedConnection, CancellationToken)> {
+    async fn subscribe(&mut self, names: &[String]) -> Option<Subscribed> {
         let lost = CancellationToken::new();
         let (channels, disconnected) = (self.channels.clone(), lost.clone());
         let told = move |push: PushInfo| match push.kind {
@@ -142,29 +149,31 @@ impl Subscription {
             _ if disconnected.is_cancelled() => {}
             _ => channels.hear(&push),
         };
-        let info = self.candidate();
+        let home = self.candidate();
         let subscribing = async {
+            let info = home.find().await.ok()?;
             let mut connection = connect(&info, told).await.ok()?;
             connection.subscribe(names).await.ok()?;
-            Some(connection)
+            Some((connection, info.addr().clone()))
         };
         let subscribed = self.tools.clock.timeout(CONNECT, subscribing).await.flatten();
         if subscribed.is_none() {
             lost.cancel();
             self.channels.tell(None, Signal::Lost);
         }
-        Some((subscribed?, lost))
+        let (connection, place) = subscribed?;
+        Some(Subscribed { connection, lost, home, place })
     }
 
     /// A node that is in use, another at each attempt; else a seed.
-    fn candidate(&mut self) -> ConnectionInfo {
+    fn candidate(&mut self) -> Home {
         self.attempts += 1;
         let nodes = self.topology.borrow().nodes();
-        let mut infos: Vec<_> =
-            nodes.iter().filter(|node| !node.is_down()).map(|node| node.info.clone()).collect();
-        if infos.is_empty() {
-            infos = self.address.seeds.clone();
+        let mut homes: Vec<_> =
+            nodes.iter().filter(|node| !node.is_down()).map(|node| node.home.clone()).collect();
+        if homes.is_empty() {
+            homes.clone_from(&self.homes);
         }
-        infos.swap_remove(self.attempts % infos.len())
+        homes.swap_remove(self.attempts % homes.len())
     }
 }

@@ -1,9 +1,12 @@
 //! The task that keeps a node connected, and finds out when it cannot be used.
 
 use std::{
+    pin::pin,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
+
+use redis::ConnectionAddr;
 
 use super::{
     lane::{FIRST_PAUSE, LAST_PAUSE, Lane, State},
@@ -37,10 +40,10 @@ impl Node {
     pub(super) async fn supervise(self: Arc<Self>) {
         let mut pause = FIRST_PAUSE;
         loop {
-            match Link::open(&self.info, &self.tools.clock, &self.tools.tasks, self.tools.budget).await {
-                Ok(link) => {
+            match self.connect(self.tools.budget).await {
+                Ok((link, place)) => {
                     pause = FIRST_PAUSE;
-                    self.take_up(Arc::new(link)).await;
+                    self.take_up(Arc::new(link), &place).await;
                 }
                 Err(reason) => {
                     self.stay_down(&reason);
@@ -50,8 +53,15 @@ impl Node {
         }
     }
 
+    /// A connection to where the node is now, and where that is.
+    async fn connect(&self, budget: Duration) -> Result<(Link, ConnectionAddr), String> {
+        let info = self.home.find().await?;
+        let link = Link::open(&info, &self.tools.clock, &self.tools.tasks, budget).await?;
+        Ok((link, info.addr().clone()))
+    }
+
     /// Opens the node for calls until its link is lost or left.
-    async fn take_up(&self, link: Arc<Link>) {
+    async fn take_up(&self, link: Arc<Link>, place: &ConnectionAddr) {
         let before = self.run.lock().replace(link.run.clone());
         if before.is_some_and(|before| before.is_none() || before != link.run) {
             self.tools.hooks.server_changed();
@@ -60,7 +70,7 @@ impl Node {
         self.breaker.reset();
         self.usual.set(State::Ready(link.clone()));
         self.tools.journal.recovered(&self.name);
-        if self.attend(&link).await {
+        if self.attend(&link, place).await {
             self.usual.state.send_if_modified(|state| {
                 let ready = matches!(state, State::Ready(_));
                 if ready {
@@ -71,14 +81,16 @@ impl Node {
         }
     }
 
-    /// Looks after a link until it is lost, which is true, or left.
-    async fn attend(&self, link: &Link) -> bool {
+    /// Looks after a link until it is lost or leads to the wrong server, which is true, or left.
+    async fn attend(&self, link: &Link, place: &ConnectionAddr) -> bool {
+        let mut leaves = pin!(self.home.leaves(place));
         let mut answers = self.answers.load(Relaxed);
         loop {
             tokio::select! {
                 biased;
                 () = self.usual.give_up.notified() => return false,
                 () = link.lost.cancelled() => return true,
+                () = &mut leaves => return true,
                 () = self.tools.clock.sleep(WATCH) => {}
             }
             self.tools.journal.recovered(&self.name);
@@ -127,8 +139,8 @@ impl Node {
     pub(super) async fn keep(self: Arc<Self>, lane: Arc<Lane>) {
         let mut pause = FIRST_PAUSE;
         loop {
-            match Link::open(&self.info, &self.tools.clock, &self.tools.tasks, CONNECT).await {
-                Ok(link) => {
+            match self.connect(CONNECT).await {
+                Ok((link, _)) => {
                     pause = FIRST_PAUSE;
                     let link = Arc::new(link);
                     lane.set(State::Ready(link.clone()));
