@@ -57,6 +57,11 @@ impl Seen {
         assert!(self.reads > 100, "{self}");
     }
 
+    /// Whether no read has taken longer than `most`.
+    pub(crate) fn in_time(&self, most: Duration) -> Result<(), String> {
+        if self.slowest <= most { Ok(()) } else { Err(self.to_string()) }
+    }
+
     fn and(mut self, other: Self) -> Self {
         self.reads += other.reads;
         self.errors.extend(other.errors);
