@@ -3,9 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod absent;
+#[path = "../outage/callers.rs"]
+mod callers;
 mod dead;
 mod failover;
 mod filters;
 mod moved;
 mod stage;
+mod takeovers;
+mod timing;
 mod visitors;
