@@ -58,9 +58,10 @@ impl Builder {
         self
     }
 
-    /// Shares everything through the Redis or Valkey server at `url`: `redis://`, `rediss://` for TLS, or
-    /// `redis+cluster://` with the addresses of some nodes, separated by commas; `valkey` does in the place of
-    /// `redis`.
+    /// Shares everything through the Redis or Valkey server at `url`: `redis://`, `rediss://` for TLS,
+    /// `redis+cluster://` with the addresses of some nodes, separated by commas, or
+    /// `redis+sentinel://host:26379,host:26379/name` with those of sentinels and the name of the primary; `valkey`
+    /// does in the place of `redis`.
     ///
     /// A server that cannot be reached is no error: it is used once it can be. Where the environment variable
     /// `FOREBAY_STORE` is `memory`, everything is kept in this process all the same.
