@@ -38,7 +38,7 @@ pub(crate) use self::{
     reply::Reply,
     request::{Confirm, Request},
     script::{Script, script},
-    subscription::Signal,
+    subscription::{Signal, Tuned},
     takeback::{Takeback, Watch},
 };
 use self::{
@@ -202,6 +202,11 @@ impl Redis {
     /// Has `hear` told of everything on `channel`, once [`Redis::subscribe`] is called. It must be quick.
     pub(crate) fn listen(&self, channel: String, hear: impl Fn(Signal<'_>) + Send + Sync + 'static) {
         self.0.channels.add(channel, Arc::new(hear));
+    }
+
+    /// As [`Redis::listen`], at any time, and until what this answers is dropped.
+    pub(crate) fn tune(&self, channel: String, hear: impl Fn(Signal<'_>) + Send + Sync + 'static) -> Tuned {
+        Tuned::to(self.0.channels.clone(), channel, Arc::new(hear))
     }
 
     /// Begins to hear what [`Redis::listen`] has named.
