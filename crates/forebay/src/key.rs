@@ -291,6 +291,15 @@ impl Keys {
         format!("{}:g{generation}", self.filter(name))
     }
 
+    /// The messages of a durable topic.
+    pub(crate) fn stream(&self, topic: &Name) -> String {
+        self.named("stream", topic.as_str())
+    }
+
+    pub(crate) fn topic_channel(&self, topic: &Name) -> String {
+        self.channel(&["topic:", topic.as_str()].concat())
+    }
+
     pub(crate) fn invalidate_channel(&self) -> String {
         self.channel("invalidate")
     }

@@ -98,6 +98,37 @@ pub enum Event<'a> {
         /// What it knows.
         outcome: FilterOutcome,
     },
+    /// Something happened to messages of a topic.
+    Topic {
+        /// The name of the topic.
+        topic: &'a str,
+        /// What happened.
+        outcome: TopicOutcome,
+        /// To how many; 0 where that is not known.
+        messages: u64,
+    },
+}
+
+/// What happens to the messages of a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TopicOutcome {
+    /// The store has taken them.
+    Published,
+    /// A subscriber, or a consumer of a group, has been given them.
+    Delivered,
+    /// A consumer has done what they were for.
+    Acknowledged,
+    /// A consumer could not, and they are delivered again.
+    Returned,
+    /// They were delivered too often, and were put aside.
+    DeadLettered,
+    /// They were no longer kept when their group came to them.
+    Lost,
+    /// A subscriber may have missed them.
+    Missed,
+    /// They were not written by a topic.
+    Unreadable,
 }
 
 /// How it stood with what is to run once.

@@ -23,7 +23,7 @@ const FLOORS: [&[&str]; 8] = [
 const OPEN: [usize; 2] = [0, 2];
 
 /// How the keys and channels of `key.rs` begin.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "cache:",
     "lease:",
     "tags:",
@@ -35,6 +35,7 @@ const KINDS: [&str; 12] = [
     "idem:",
     "uv:",
     "filter:",
+    "stream:",
     "forebay:",
 ];
 

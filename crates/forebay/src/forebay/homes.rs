@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::sweep_with;
 use crate::{
-    bus::Bus,
+    bus::{Bus, topic},
     context::{Context, Remote},
     filter, limiter, lock, once, unique,
 };
 
-/// Where limiters, locks, claims, counters and filters are built.
+/// Where limiters, locks, claims, counters, filters and topics are built.
 #[derive(Debug, Clone)]
 pub(super) struct Homes {
     pub(super) limits: limiter::Home,
@@ -17,6 +17,7 @@ pub(super) struct Homes {
     pub(super) once: once::Home,
     pub(super) unique: unique::Home,
     pub(super) filters: filter::Home,
+    pub(super) topics: topic::Home,
 }
 
 impl Homes {
@@ -28,6 +29,7 @@ impl Homes {
             once: once::Home::memory(context.clone()),
             unique: unique::Home::memory(context.clone()),
             filters: filter::Home::memory(context.clone()),
+            topics: topic::Home::memory(context.clone()),
         }
     }
 
@@ -39,6 +41,9 @@ impl Homes {
         }
         if let Some(once) = self.once.here() {
             sweep_with(context, once, once::MemoryBackend::sweep);
+        }
+        if let Some(streams) = self.topics.here() {
+            sweep_with(context, streams, topic::Streams::sweep);
         }
     }
 
@@ -55,6 +60,7 @@ impl Homes {
             once: once::Home::redis(context.clone(), remote.clone()),
             unique: unique::Home::redis(context.clone(), remote.clone()),
             filters: filter::Home::redis(context.clone(), remote.clone()),
+            topics: topic::Home::redis(context.clone(), remote.clone()),
         }
     }
 }

@@ -12,6 +12,7 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use self::builder::Builder;
 use self::{homes::Homes, local::Local, remote::Remote};
 use crate::{
+    bus::topic,
     cache::{self, Deferred, Leases, Memory, Shared, Site},
     codec::{Codec, MessagePack},
     context::Context,
@@ -186,6 +187,12 @@ impl Forebay {
     /// that were at most at `rate` (1e-9 to below 1) while there are no more than `capacity`.
     pub fn filter(&self, name: &str, capacity: u64, rate: f64) -> filter::Builder {
         filter::Builder::new(self.homes().filters.clone(), name, capacity, rate)
+    }
+
+    /// Begins the topic `name` (`[a-z0-9._:-]`, at most 64 characters), to whose subscribers processes tell what has
+    /// happened.
+    pub fn topic(&self, name: &str) -> topic::Builder {
+        topic::Builder::new(self.homes().topics.clone(), name)
     }
 
     /// How much of the process-memory budget is used, in bytes.

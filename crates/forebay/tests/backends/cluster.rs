@@ -51,6 +51,7 @@ crate::cases::stamp!(crate::cluster::ClusterRig);
 crate::cases::filter::stamp!(crate::cluster::ClusterRig);
 crate::cases::limiter::stamp!(crate::cluster::ClockedClusterRig);
 crate::cases::once::stamp!(crate::cluster::ClockedClusterRig);
+crate::cases::topics::stamp!(crate::cluster::ClockedClusterRig);
 crate::cases::unique::stamp!(crate::cluster::ClockedClusterRig);
 crate::cases::lock::stamp!(crate::cluster::ClusterRig);
 crate::stored::stamp!(crate::cluster::ClockedClusterRig);

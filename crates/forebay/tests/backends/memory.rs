@@ -62,6 +62,7 @@ impl Rig for MemoryRig {
 crate::cases::stamp!(crate::memory::MemoryRig);
 crate::cases::limiter::stamp!(crate::memory::MemoryRig);
 crate::cases::once::stamp!(crate::memory::MemoryRig);
+crate::cases::topics::stamp!(crate::memory::MemoryRig);
 crate::cases::unique::stamp!(crate::memory::MemoryRig);
 crate::cases::lock::stamp!(crate::memory::MemoryRig);
 crate::cases::filter::stamp!(crate::memory::MemoryRig);

@@ -53,6 +53,7 @@ crate::cases::stamp!(crate::redis::RedisRig);
 crate::cases::filter::stamp!(crate::redis::RedisRig);
 crate::cases::limiter::stamp!(crate::redis::ClockedRedisRig);
 crate::cases::once::stamp!(crate::redis::ClockedRedisRig);
+crate::cases::topics::stamp!(crate::redis::ClockedRedisRig);
 crate::cases::unique::stamp!(crate::redis::ClockedRedisRig);
 crate::cases::lock::stamp!(crate::redis::RedisRig);
 crate::stored::stamp!(crate::redis::ClockedRedisRig);

@@ -31,6 +31,9 @@ const KEYLESS: [&str; 3] = ["INFO", "PUBLISH", "TIME"];
 /// Commands all of whose arguments are keys.
 const KEYS_ONLY: [&str; 5] = ["DEL", "UNLINK", "EXISTS", "MGET", "PFCOUNT"];
 
+/// Commands whose first argument says what they do.
+const SUBCOMMANDS: [&str; 2] = ["XGROUP", "XINFO"];
+
 #[test]
 fn scripts_touch_only_the_keys_they_are_given() {
     let scripts = all();
@@ -49,10 +52,14 @@ fn a_key_that_is_not_given_is_found() {
         redis.call('DEL', value, KEYS[i + 1], 'a')
         redis.pcall('GET', other)
         redis.call('HSET', lease, 'b', ARGV[1])
+        redis.call('XINFO', 'STREAM', value)
+        redis.call('XGROUP', 'CREATE', group, value)
+        redis.call('XREADGROUP', 'GROUP', group, 'c', 'STREAMS', value, '>')
+        redis.call('XREADGROUP', 'GROUP', value, 'c', 'STREAMS', lease .. 'e', '>')
         redis.call(command, value)
         -- redis.call('GET', 'c')
         redis.call('PUBLISH', ARGV[1], redis.call('GET', lease .. 'd'))";
-    assert_eq!(strangers(script), ["'a'", "other", "command", "lease .. 'd'"]);
+    assert_eq!(strangers(script), ["'a'", "other", "group", "lease .. 'e'", "command", "lease .. 'd'"]);
 }
 
 /// Everything that a script uses as a key, or cannot be seen not to be one, and that is not out of `KEYS`.
@@ -70,12 +77,17 @@ fn strangers(script: &str) -> Vec<String> {
             strangers.push(arguments[0].clone());
             continue;
         };
+        let before = match command {
+            command if SUBCOMMANDS.contains(&command) => 2,
+            "XREADGROUP" => arguments.iter().position(|word| word == "'STREAMS'").map_or(1, |at| at + 1),
+            _ => 1,
+        };
         let keys = match command {
             command if KEYLESS.contains(&command) => 0,
             command if KEYS_ONLY.contains(&command) => arguments.len() - 1,
             _ => 1,
         };
-        let keys = arguments.into_iter().skip(1).take(keys);
+        let keys = arguments.into_iter().skip(before).take(keys);
         strangers.extend(keys.filter(|key| !is_given(key) && !given.contains(key.as_str())));
     }
     strangers

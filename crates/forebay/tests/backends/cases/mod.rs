@@ -22,6 +22,7 @@ pub(crate) mod recursion;
 pub(crate) mod shutdown;
 pub(crate) mod stale;
 pub(crate) mod tags;
+pub(crate) mod topics;
 pub(crate) mod unique;
 
 /// Stamps one test per case for a rig. A case that is not listed here is dead code.
