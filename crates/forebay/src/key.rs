@@ -296,6 +296,11 @@ impl Keys {
         self.named("stream", topic.as_str())
     }
 
+    /// What a group of a durable topic has put aside.
+    pub(crate) fn dead_letters(&self, topic: &Name, group: &Name) -> String {
+        format!("{}:dead:{group}", self.stream(topic))
+    }
+
     pub(crate) fn topic_channel(&self, topic: &Name) -> String {
         self.channel(&["topic:", topic.as_str()].concat())
     }

@@ -77,6 +77,22 @@ use std::{fmt, sync::Arc, time::Duration};
 
 #[doc(hidden)] // Shown in `testing`, which is a feature.
 pub use self::faulty::{Fault, Faults};
+pub use self::{
+    adaptive::Adaptive,
+    breaker::OriginBreaker,
+    builder::Builder,
+    entry::{Entry, Load, Loaded, Read, Source},
+    error::LoadError,
+    fresh::Fresh,
+    lease::{Filled, Lease, Returned},
+    loading::{Loading, LoadingBuilder},
+    lookup::{Lookup, LookupRequest},
+    options::{Abandoned, Options},
+    refresh::Refresh,
+    stats::Stats,
+    token::Token,
+    write::{Invalidated, Put},
+};
 pub(crate) use self::{
     backend::Backend,
     bulkhead::Bulkhead,
@@ -102,22 +118,6 @@ use self::{
     loader::{Loader, optional, present},
     numbers::Group,
     verdict::Answer,
-};
-pub use self::{
-    adaptive::Adaptive,
-    breaker::OriginBreaker,
-    builder::Builder,
-    entry::{Entry, Load, Loaded, Read, Source},
-    error::LoadError,
-    fresh::Fresh,
-    lease::{Filled, Lease, Returned},
-    loading::{Loading, LoadingBuilder},
-    lookup::{Lookup, LookupRequest},
-    options::{Abandoned, Options},
-    refresh::Refresh,
-    stats::Stats,
-    token::Token,
-    write::{Invalidated, Put},
 };
 use crate::error::Error;
 

@@ -27,6 +27,7 @@ fn every_kind_of_key_is_spelled_like_this_for_ever() {
     assert_eq!(keys.filter_bits(&space, 3), "filter:shop:{catalog:product}:g3");
     let topic = Name::new("orders").unwrap();
     assert_eq!(keys.stream(&topic), "stream:shop:{orders}");
+    assert_eq!(keys.dead_letters(&topic, &space), "stream:shop:{orders}:dead:catalog:product");
     assert_eq!(keys.topic_channel(&topic), "forebay:shop:topic:orders");
     assert_eq!(keys.invalidate_channel(), "forebay:shop:invalidate");
     assert_eq!(keys.wake_channel(), "forebay:shop:wake");

@@ -12,4 +12,5 @@ mod moved;
 mod stage;
 mod takeovers;
 mod timing;
+mod topics;
 mod visitors;

@@ -20,5 +20,6 @@ mod quotas;
 mod refused;
 mod rig;
 mod tags;
+mod topics;
 mod versions;
 mod withheld;

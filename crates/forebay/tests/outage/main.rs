@@ -27,4 +27,5 @@ mod stage;
 mod tags;
 mod timing;
 mod tls;
+mod topics;
 mod visitors;

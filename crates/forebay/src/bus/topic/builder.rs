@@ -16,7 +16,8 @@ const SHORTEST: Duration = Duration::from_secs(10);
 
 const LONGEST: Duration = Duration::from_secs(3650 * 24 * 3600);
 
-/// For how long, and how many of its messages a durable topic keeps. All processes give the same.
+/// For how long, and how many of its messages a durable topic keeps. All processes give the same. In memory they are not
+/// part of any budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// How many are kept: the latest, and over Redis up to some hundreds more. 1 to 10,000,000.

@@ -3,7 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    Home, Id, Retention, Subscription, backend::Page, cursor::Cursor, payload, subscription, unpublished,
+    Home, Id, Retention, Subscription, backend::Page, cursor::Cursor, group, payload, subscription,
+    unpublished,
 };
 use crate::{clock::Moment, error::Error, key::Name, observe::TopicOutcome, redis::Unusable};
 
@@ -76,6 +77,11 @@ impl Durable {
     pub fn subscribe_from(&self, id: Id) -> Subscription {
         subscription::durable_after(&self.0, id)
     }
+
+    /// Begins a group of consumers (`[a-z0-9._:-]`, at most 64 characters) who share the messages.
+    pub fn group(&self, name: &str) -> group::Builder {
+        group::Builder::new(self.0.clone(), name)
+    }
 }
 
 impl Inner {
@@ -89,6 +95,12 @@ impl Inner {
 
     pub(super) fn note(&self, outcome: TopicOutcome, messages: u64) {
         self.home.0.note(&self.name, outcome, messages);
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Durable").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

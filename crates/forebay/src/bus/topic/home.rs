@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     backend::Backend,
+    group,
     hub::Hub,
     memory::{MemoryBackend, Streams},
     redis::RedisBackend,
@@ -30,6 +31,7 @@ pub(super) struct Inner {
     pub(super) context: Context,
     pub(super) keys: Keys,
     pub(super) backend: Arc<dyn Backend>,
+    pub(super) groups: Arc<dyn group::Backend>,
     remote: Option<Remote>,
     hubs: Arc<Hubs>,
     pub(super) tails: Shared<Tail>,
@@ -94,25 +96,28 @@ impl Home {
         let hubs = Arc::<Hubs>::default();
         let streams = Arc::new(Streams::new(context.clock.clone()));
         let (keys, wake) = (Keys::new(context.app.clone()), context.wake.clone());
-        let backend = MemoryBackend { keys, wake, hubs: hubs.clone(), streams: streams.clone() };
-        Self::new(context, Arc::new(backend), None, hubs, Some(streams))
+        let backend = Arc::new(MemoryBackend { keys, wake, hubs: hubs.clone(), streams: streams.clone() });
+        Self::new(context, backend.clone(), backend, None, hubs, Some(streams))
     }
 
     /// In Redis.
     pub(crate) fn redis(context: Context, remote: Remote) -> Self {
-        let backend = RedisBackend { keys: Keys::new(context.app.clone()), remote: remote.clone() };
-        Self::new(context, Arc::new(backend), Some(remote), Arc::default(), None)
+        let keys = || Keys::new(context.app.clone());
+        let backend = Arc::new(RedisBackend { keys: keys(), remote: remote.clone() });
+        let groups = Arc::new(group::RedisBackend { keys: keys(), remote: remote.clone() });
+        Self::new(context, backend, groups, Some(remote), Arc::default(), None)
     }
 
     fn new(
         context: Context,
         backend: Arc<dyn Backend>,
+        groups: Arc<dyn group::Backend>,
         remote: Option<Remote>,
         hubs: Arc<Hubs>,
         here: Option<Arc<Streams>>,
     ) -> Self {
         let keys = Keys::new(context.app.clone());
-        Self(Arc::new(Inner { context, keys, backend, remote, hubs, tails: Shared::default(), here }))
+        Self(Arc::new(Inner { context, keys, backend, groups, remote, hubs, tails: Shared::default(), here }))
     }
 
     /// The topics to sweep, where this process keeps them.

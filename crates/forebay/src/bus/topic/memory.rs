@@ -1,6 +1,10 @@
 //! The store of one process.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use futures::{FutureExt, future::ready};
@@ -8,6 +12,7 @@ use futures::{FutureExt, future::ready};
 use super::{
     Id, Retention,
     backend::{Answer, Backend, From, Kept, Page},
+    group::{DeadLetters, Members},
     home::Hubs,
 };
 use crate::{
@@ -23,30 +28,35 @@ const MOST: usize = 256;
 /// The durable topics of a process.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    streams: Expiring<Stream>,
-    clock: Clock,
+    pub(super) streams: Expiring<Stream>,
+    /// What groups have put aside.
+    pub(super) dead: Expiring<DeadLetters>,
+    pub(super) clock: Clock,
     /// When the clock began, in milliseconds since 1970.
     began: u64,
 }
 
 /// The messages of one.
 #[derive(Debug, Default)]
-struct Stream {
-    messages: VecDeque<(Id, Bytes)>,
-    last: Option<Id>,
+pub(super) struct Stream {
+    pub(super) messages: VecDeque<(Id, Bytes)>,
+    pub(super) last: Option<Id>,
+    pub(super) groups: HashMap<Name, Members>,
 }
 
 impl Streams {
     pub(super) fn new(clock: Clock) -> Self {
         let began = millis(time_of_day()).saturating_sub(millis(clock.now().since(Moment::default())));
-        Self { streams: Expiring::new(clock.clone()), clock, began }
+        let (streams, dead) = (Expiring::new(clock.clone()), Expiring::new(clock.clone()));
+        Self { streams, dead, clock, began }
     }
 
     pub(crate) fn sweep(&self) {
         self.streams.sweep();
+        self.dead.sweep();
     }
 
-    fn now(&self) -> u64 {
+    pub(super) fn now(&self) -> u64 {
         self.began + millis(self.clock.now().since(Moment::default()))
     }
 

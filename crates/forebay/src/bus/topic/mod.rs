@@ -1,8 +1,8 @@
 //! "Something happened": messages from one process to all that want to hear them.
 //!
 //! A [`Topic`] is heard by those who listen at that moment, and nobody else: whoever does not hear for a while is told,
-//! so that it can look up elsewhere what it has missed. A [`Durable`] topic keeps its messages for a while, so that a
-//! subscriber resumes where it was.
+//! so that it can look up elsewhere what it has missed. The messages of one publisher come in their order. A [`Durable`] topic keeps its messages for a while, so that a
+//! subscriber resumes where it was, and a [`Group`] of consumers shares them.
 //!
 //! Over Redis, a topic is a channel that carries messages as they are, so that `PUBLISH` of any program reaches its
 //! subscribers. A durable one is a stream, which is published to by this library alone.
@@ -12,12 +12,14 @@
 //! | what is heard | `message`, `subscription` |
 //! | how all subscribers of a process share what is heard | `hub`; of a durable topic `tail` |
 //! | how it is found that messages are missing | `cursor`, by the numbers in `id` |
+//! | how consumers share messages | `group` |
 //! | what is asked of a store | `backend`, `redis` (in scripts), `memory` |
 
 mod backend;
 mod builder;
 mod cursor;
 mod durable;
+mod group;
 mod home;
 mod hub;
 mod id;
@@ -34,6 +36,7 @@ use bytes::Bytes;
 pub use self::{
     builder::{Builder, Retention},
     durable::Durable,
+    group::{Builder as GroupBuilder, Consumer, DeadLetter, Delivery, Group, Letter, Returned},
     id::Id,
     message::{Deaf, Heard, Message},
     subscription::Subscription,

@@ -22,6 +22,7 @@ pub struct Subscription {
     home: Home,
     topic: Name,
     source: Source,
+    last_id: Option<Id>,
 }
 
 enum Source {
@@ -58,7 +59,15 @@ pub(super) fn durable_after(topic: &Arc<durable::Inner>, id: Id) -> Subscription
 
 impl Subscription {
     fn new(home: &Home, topic: &Name, source: Source) -> Self {
-        Self { home: home.clone(), topic: topic.clone(), source }
+        let last_id = source.place();
+        Self { home: home.clone(), topic: topic.clone(), source, last_id }
+    }
+
+    /// The place behind which the next message lies, for [`Durable::subscribe_from`](super::Durable::subscribe_from) in
+    /// another life. `None` while that is not known, and of a topic that is not durable.
+    #[must_use]
+    pub fn last_id(&self) -> Option<Id> {
+        self.last_id
     }
 
     /// Waits for the next message, or for the news that some may have been missed. `None` once the `Forebay` shuts
@@ -70,6 +79,9 @@ impl Subscription {
             () = tasks.stopping() => None,
             heard = self.source.next() => heard,
         }?;
+        if let Heard::Message(message) = &heard {
+            self.last_id = message.id;
+        }
         let (outcome, messages) = match &heard {
             Heard::Message(_) => (TopicOutcome::Delivered, 1),
             Heard::Deaf(Deaf::Missed(missed)) => (TopicOutcome::Missed, missed.unwrap_or(0)),
@@ -81,6 +93,13 @@ impl Subscription {
 }
 
 impl Source {
+    fn place(&self) -> Option<Id> {
+        match self {
+            Self::Live(_) => None,
+            Self::Durable(resumed) => resumed.place(),
+        }
+    }
+
     async fn next(&mut self) -> Option<Heard> {
         match self {
             Self::Live(live) => live.next().await,

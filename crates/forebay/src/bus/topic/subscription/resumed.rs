@@ -7,7 +7,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use crate::{
     bus::topic::{
         Id,
-        backend::Page,
+        backend::{From, Page},
         cursor::{Cursor, Place, Step},
         durable,
         message::{Deaf, Heard, Message},
@@ -55,6 +55,13 @@ impl Resumed {
             ready: VecDeque::new(),
             is_behind: true,
             is_lost: false,
+        }
+    }
+
+    pub(super) fn place(&self) -> Option<Id> {
+        match self.cursor.from() {
+            From::After(id) => Some(id),
+            From::End => None,
         }
     }
 
