@@ -18,12 +18,12 @@ const IN_TIME: Duration = Duration::from_millis(500);
 
 fn orders(forebay: &Forebay) -> Durable {
     let retention = Retention { max_len: 1000, keep_for: Duration::from_secs(600) };
-    forebay.topic("orders").durable(retention).unwrap()
+    forebay.topic("orders").durable(retention).expect("nothing to refuse")
 }
 
 async fn next(subscription: &mut Subscription) -> Heard {
     let next = tokio::time::timeout(PATIENCE, subscription.next()).await;
-    next.expect("something is heard").unwrap()
+    next.expect("something is heard").expect("the topic goes on")
 }
 
 #[tokio::test]

@@ -94,7 +94,6 @@ impl Group {
     /// started again under its old name first gets what it was at when it ended.
     ///
     /// The group begins with the first look of its first consumer.
-    #[must_use]
     pub fn consumer(&self, name: &str) -> Consumer {
         let Inner { topic, name: group, options } = &*self.0;
         Consumer::begin(Desk::new(topic.clone(), group.clone(), encode(name).into(), *options))
