@@ -9,6 +9,7 @@ use std::{
 use super::{
     Cache,
     adaptive::Adaptive,
+    batch::{BatchingBuilder, Part},
     breaker::OriginBreaker,
     entry::{Load, Loaded},
     hearing::Overtaken,
@@ -219,6 +220,45 @@ impl<V: Send + Sync + 'static> Builder<V> {
             into
         };
         LoadingBuilder::new(self, Arc::new(bound))
+    }
+
+    /// Binds a loader that loads many ids by one call, for [`Batching::get_many`](super::Batching::get_many). It gets a
+    /// clone of `state` at every call. An id that its answer does not name has no value, what it names beside those asked
+    /// for is ignored, and of an id that it names twice the last counts.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use std::{collections::HashMap, convert::Infallible, time::Duration};
+    /// # use forebay::{Forebay, cache::Load};
+    /// # let forebay = Forebay::builder("shop").memory().build().await?;
+    /// let prices = forebay
+    ///     .cache::<u64>("catalog:price", Duration::from_secs(60))
+    ///     .batch_loader((), async |(), loads: Vec<Load<u64>>| {
+    ///         // One query for all of them.
+    ///         let known = |load: &Load<u64>| load.id().parse().ok().map(|price| (load.id().to_owned(), price));
+    ///         Ok::<HashMap<String, u64>, Infallible>(loads.iter().filter_map(known).collect())
+    ///     })
+    ///     .build()?;
+    /// let answers = prices.get_many(["12", "x"]).await;
+    /// assert!(matches!(&answers[0], ("12", Ok(Some(price))) if **price == 12));
+    /// assert!(matches!(&answers[1], ("x", Ok(None))));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn batch_loader<S, R, I, P, E, F, Fut>(self, state: S, loader: F) -> BatchingBuilder<V, E>
+    where
+        S: Clone + Send + Sync + 'static,
+        F: Fn(S, Vec<Load<V>>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, E>> + Send + 'static,
+        R: IntoIterator<Item = (I, P)>,
+        I: Into<String>,
+        P: Into<Part<V, E>>,
+        E: Send + Sync + 'static,
+    {
+        BatchingBuilder::new(self, state, loader)
     }
 
     /// Builds the cache.

@@ -1,6 +1,9 @@
 //! How many loads run at a time, and on whose permit a nested one runs.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
@@ -44,6 +47,38 @@ pub(crate) enum Permit {
     Own(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit),
     /// That of the load around it.
     Lent,
+    /// One of several loads that are one call, given back when the last is dropped.
+    Shared(#[expect(dead_code, reason = "held for its drop")] Arc<Permit>),
+}
+
+/// The permit of loads that are made by one call.
+#[derive(Debug, Default)]
+pub(crate) struct SharedPermit(tokio::sync::Mutex<Weak<Permit>>);
+
+impl SharedPermit {
+    /// As [`Bulkhead::enter`], with one permit for all who hold a part of it at the same time.
+    pub(crate) async fn enter(
+        &self,
+        bulkhead: &Bulkhead,
+        context: &Context,
+        wait: Duration,
+        lenders: &watch::Sender<usize>,
+    ) -> Option<Permit> {
+        let mut lending = lenders.subscribe();
+        let mut held = tokio::select! {
+            biased;
+            held = self.0.lock() => held,
+            lent = lending.wait_for(|lenders| *lenders > 0) => return lent.ok().map(|_| Permit::Lent),
+            () = context.clock.sleep(wait) => return None,
+            () = context.tasks.stopping() => return None,
+        };
+        let permit = match held.upgrade() {
+            Some(permit) => permit,
+            None => Arc::new(bulkhead.enter(context, wait, lenders).await?),
+        };
+        *held = Arc::downgrade(&permit);
+        Some(Permit::Shared(permit))
+    }
 }
 
 impl Permit {

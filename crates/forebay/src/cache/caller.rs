@@ -202,7 +202,7 @@ impl<V: Send + Sync + 'static> Caller<V> {
     }
 
     /// Takes a seat in the flight of the id, or begins that flight with `goal` where there is none.
-    fn board(&mut self, goal: Goal<V>) -> Aboard<V> {
+    fn board(&mut self, mut goal: Goal<V>) -> Aboard<V> {
         let inner = &self.inner;
         let ends_when_abandoned = self.life.is_some() || inner.options.abandoned == Abandoned::Cancel;
         let takes_lease = self.seat.takes_lease;
@@ -215,6 +215,7 @@ impl<V: Send + Sync + 'static> Caller<V> {
         let aboard =
             Aboard { inner: inner.clone(), flight: flight.clone(), takes_lease, lends, answered: false };
         if !self.seat.leads {
+            goal.stand_aside();
             self.goal = Some(goal);
             return aboard;
         }

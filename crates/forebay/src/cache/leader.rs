@@ -297,7 +297,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// What a flight does that finds another load under way; `None` to wait for it.
-    fn busy(&self, sent: Arrival) -> Option<Outcome<V>> {
+    fn busy(&mut self, sent: Arrival) -> Option<Outcome<V>> {
         if self.behind {
             return Some(Outcome::Nothing);
         }
@@ -307,6 +307,9 @@ impl<V: Send + Sync + 'static> Leader<V> {
             return Some(Outcome::Read { answer: Answer::Present(stale), sent, waited: false });
         }
         self.flight.may_take_long();
+        if let Some(goal) = &mut self.goal {
+            goal.stand_aside();
+        }
         None
     }
 

@@ -38,6 +38,15 @@ enum Ended<V> {
     Overtaken,
 }
 
+impl<V> Goal<V> {
+    /// Tells those who would load together with this that somebody else loads.
+    pub(super) fn stand_aside(&mut self) {
+        if let Self::Load { loader, .. } = self {
+            loader.stand_aside();
+        }
+    }
+}
+
 impl<V: Send + Sync + 'static> Leader<V> {
     /// Loads as the holder of the lease, and fills.
     pub(super) async fn load_under(&mut self, mut grant: Grant) -> Outcome<V> {
@@ -149,7 +158,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         self.flight.load_begins(self.inner.flights.depart());
         let job = shared.context.tasks.spawn_owned(async move {
             let _held = (permit, reservation, running);
-            scope.scope(async move { loader(load).await }).await
+            scope.scope(async move { loader.load(load).await }).await
         });
         match shared.context.clock.timeout(self.inner.options.load_timeout, job).await {
             None => Ended::Failed(Failure::TimedOut),
@@ -166,7 +175,16 @@ impl<V: Send + Sync + 'static> Leader<V> {
             return Some(Permit::Lent);
         }
         let Some(bulkhead) = bulkhead else { return Some(Permit::Free) };
-        bulkhead.enter(&self.inner.shared.context, self.inner.options.wait, &self.flight.lenders).await
+        let shared = match &self.goal {
+            Some(Goal::Load { loader, .. }) => loader.shares(),
+            _ => None,
+        };
+        let (inner, lenders) = (&self.inner, &self.flight.lenders);
+        let (context, wait) = (&inner.shared.context, inner.options.wait);
+        match shared {
+            Some(shared) => shared.enter(bulkhead, context, wait, lenders).await,
+            None => bulkhead.enter(context, wait, lenders).await,
+        }
     }
 
     fn report(&self, outcome: LoadOutcome, took: Duration) {

@@ -2,22 +2,29 @@
 
 use std::{fmt, ops::Deref, sync::Arc};
 
-use futures::future::BoxFuture;
+use futures::{
+    future::BoxFuture,
+    stream::{self, StreamExt},
+};
 
 use super::{
     Cache,
+    batch::Distinct,
     builder::Builder,
     entry::{Load, Loaded},
     error::LoadError,
 };
 use crate::error::Error;
 
+/// How many ids of one caller are loaded at a time.
+const LOADS: usize = 64;
+
 /// A loader with its state.
 pub(crate) type Bound<V, E> = Arc<dyn Fn(Load<V>) -> BoxFuture<'static, Result<Loaded<V>, E>> + Send + Sync>;
 
 /// A [`Cache`] that knows how to load; made by [`Builder::loader`](super::Builder::loader). Cheap to clone.
 ///
-/// Everything but [`get`](Self::get) is the cache's own, through `Deref`.
+/// Everything but [`get`](Self::get) and [`get_many`](Self::get_many) is the cache's own, through `Deref`.
 pub struct Loading<V, E> {
     cache: Cache<V>,
     loader: Bound<V, E>,
@@ -36,6 +43,21 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Loading<V, E> {
     pub async fn get(&self, id: impl AsRef<str>) -> Result<Arc<V>, LoadError<E>> {
         let loader = self.loader.clone();
         self.cache.get_or_load(id, move |load| loader(load)).await
+    }
+
+    /// Returns the values of `ids`, each id with its own answer, in the order given; what no level has is loaded by the
+    /// bound loader, of at most 64 ids at a time.
+    ///
+    /// A loader that takes many ids at once is bound by
+    /// [`Builder::batch_loader`](super::Builder::batch_loader).
+    pub async fn get_many<I: AsRef<str>>(
+        &self,
+        ids: impl IntoIterator<Item = I>,
+    ) -> Vec<(I, Result<Arc<V>, LoadError<E>>)> {
+        let ids = Distinct::of(ids);
+        let loads = stream::iter(ids.distinct).map(|id| self.get(id));
+        let answers: Vec<_> = loads.buffered(LOADS).collect().await;
+        ids.places.into_iter().map(|(id, place)| (id, answers[place].clone())).collect()
     }
 }
 

@@ -7,6 +7,7 @@
 //! | which ids nobody looks for | `guard` |
 //! | what is loaded before it is missed | `refresh`, `pace` for how long loads take |
 //! | what lives the longer the more it is read | `adaptive`, `frequency` for how often |
+//! | how the loads of several ids become one call | `batch` |
 //! | what bounds a load | `grant` for its lease, `bulkhead`, `breaker`, `waits` for cycles |
 //! | why nothing stale is stored | `fence`, `write` |
 //! | how tags, and whole spaces, are invalidated | `numbers`, `current`, `epochs` |
@@ -20,6 +21,7 @@
 mod adaptive;
 mod alone;
 mod backend;
+mod batch;
 mod breaker;
 mod builder;
 mod bulkhead;
@@ -79,6 +81,7 @@ use std::{fmt, sync::Arc, time::Duration};
 pub use self::faulty::{Fault, Faults};
 pub use self::{
     adaptive::Adaptive,
+    batch::{Answered, Batching, BatchingBuilder, Part},
     breaker::OriginBreaker,
     builder::Builder,
     entry::{Entry, Load, Loaded, Read, Source},
@@ -243,16 +246,6 @@ impl<V: Send + Sync + 'static> Cache<V> {
         self.inner.put(id.as_ref(), &value.into()).await
     }
 
-    /// Stores several values. Returns what became of each, in the order given.
-    pub async fn put_many<I, L>(&self, entries: impl IntoIterator<Item = (I, L)>) -> Vec<Result<Put, Error>>
-    where
-        I: AsRef<str>,
-        L: Into<Loaded<V>>,
-    {
-        let puts = entries.into_iter().map(|(id, value)| self.put(id, value));
-        futures::future::join_all(puts).await
-    }
-
     /// Remembers for the space's `absent_for` that `id` has no value.
     ///
     /// # Errors
@@ -276,11 +269,6 @@ impl<V: Send + Sync + 'static> Cache<V> {
     /// Call it once the origin has committed the change. It completes even if the caller goes away.
     pub async fn invalidate(&self, id: impl AsRef<str>) -> Invalidated {
         self.inner.change(id.as_ref(), Change::Invalidate).await
-    }
-
-    /// Forgets the values of several ids.
-    pub async fn invalidate_many(&self, ids: impl IntoIterator<Item = impl AsRef<str>>) -> Invalidated {
-        self.inner.change_all(ids, Change::Invalidate).await
     }
 
     /// Forgets everywhere all values that were stored with `tag` ([`Loaded::tag`]). What is loaded at the moment serves

@@ -5,6 +5,7 @@
 mod cases;
 mod clocked;
 mod cluster;
+mod edge;
 mod memory;
 mod notes;
 mod polls;

@@ -12,7 +12,7 @@ use proptest::{
 use crate::rig::{Rig, fill, held};
 
 /// Ids that have bitten somebody: separators, patterns, escapes, their own encodings, the edges of lengths.
-fn odd_ids() -> Vec<String> {
+pub(super) fn odd_ids() -> Vec<String> {
     let short = [
         "",
         "%",

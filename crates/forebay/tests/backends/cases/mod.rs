@@ -3,6 +3,7 @@
 pub(crate) mod abandonment;
 pub(crate) mod absence;
 pub(crate) mod adaptive;
+pub(crate) mod batches;
 pub(crate) mod changes;
 pub(crate) mod coalescing;
 pub(crate) mod early;
@@ -327,6 +328,23 @@ macro_rules! stamp {
                 more_tags_than_a_value_can_have_are_refused_with_the_bound,
                 the_numbers_of_a_value_last_as_long_as_it_does,
                 an_invalidated_tag_is_done_though_its_caller_leaves,
+            }
+            batches: {
+                a_batch_is_one_call_for_what_no_level_has,
+                what_somebody_else_loads_is_waited_for_and_not_asked,
+                what_somebody_else_did_not_load_comes_in_a_later_call,
+                each_id_of_a_batch_has_its_own_answer,
+                a_call_that_fails_does_so_for_each_of_its_ids,
+                a_call_that_panics_does_so_for_each_of_its_ids_and_the_next_works,
+                a_call_that_hangs_ends_for_each_of_its_ids,
+                an_id_that_is_invalidated_during_the_call_is_stored_nowhere_and_others_are,
+                a_batch_takes_one_permit,
+                a_call_that_nobody_waits_for_goes_on_and_is_stored,
+                a_call_is_cancelled_when_nobody_waits_for_any_of_its_ids,
+                stale_values_are_refreshed_by_the_call_that_loads_what_is_missing,
+                a_batch_reads_what_was_put_under_whatever_id,
+                a_loader_is_asked_for_each_odd_id_once,
+                one_loader_loads_several_ids_each_with_its_own_answer,
             }
             ids: {
                 every_odd_id_has_a_value_of_its_own,
