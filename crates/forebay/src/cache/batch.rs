@@ -2,7 +2,7 @@
 
 mod gathering;
 
-use std::{collections::HashMap, fmt, ops::Deref, sync::Arc};
+use std::{collections::HashMap, fmt, num::NonZeroU32, ops::Deref, sync::Arc};
 
 use futures::future::{BoxFuture, join_all};
 
@@ -14,6 +14,7 @@ use super::{
     entry::{Load, Loaded},
     error::LoadError,
     loader::Loader,
+    warm::{self, Warming},
     write::{Invalidated, Put},
 };
 use crate::error::Error;
@@ -170,6 +171,17 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Batching<V, E> {
             answers.extend(self.some(some).await);
         }
         ids.places.into_iter().map(|(id, place)| (id, answers[place].clone())).collect()
+    }
+
+    /// Has `ids` loaded that are not fresh, in the background: at most `per_second` ids in a second on average and 64 at
+    /// a time, each lot in one call of the loader.
+    pub fn warm(&self, ids: impl IntoIterator<Item = impl AsRef<str>>, per_second: NonZeroU32) -> Warming {
+        let cache = self.clone();
+        let load = move |ids: Vec<Arc<str>>| {
+            let cache = cache.clone();
+            async move { cache.some(&ids).await.iter().filter(|answer| answer.is_err()).count() }
+        };
+        warm::begin(self.cache.clone(), Distinct::of(ids).distinct, per_second, load)
     }
 
     /// As [`Self::get_many`], of different ids that are all under way at the same time.

@@ -1,6 +1,6 @@
 //! A cache with its loader bound once.
 
-use std::{fmt, ops::Deref, sync::Arc};
+use std::{fmt, num::NonZeroU32, ops::Deref, sync::Arc};
 
 use futures::{
     future::BoxFuture,
@@ -13,6 +13,7 @@ use super::{
     builder::Builder,
     entry::{Load, Loaded},
     error::LoadError,
+    warm::{self, Warming},
 };
 use crate::error::Error;
 
@@ -58,6 +59,36 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Loading<V, E> {
         let loads = stream::iter(ids.distinct).map(|id| self.get(id));
         let answers: Vec<_> = loads.buffered(LOADS).collect().await;
         ids.places.into_iter().map(|(id, place)| (id, answers[place].clone())).collect()
+    }
+
+    /// Has `ids` loaded that are not fresh, in the background: at most `per_second` ids in a second on average and 64 at
+    /// a time.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # use std::{convert::Infallible, num::NonZeroU32, time::Duration};
+    /// # use forebay::{Forebay, cache::Load};
+    /// # let forebay = Forebay::builder("shop").memory().build().await?;
+    /// # let builder = forebay.cache::<u64>("catalog:price", Duration::from_secs(60));
+    /// # let prices = builder.loader((), async |(), _: Load<u64>| Ok::<_, Infallible>(12)).build()?;
+    /// let mut warming = prices.warm(["p-001", "p-002"], NonZeroU32::MAX);
+    /// while let Some(progress) = warming.next().await {
+    ///     println!("{} of {}", progress.done, progress.total);
+    /// }
+    /// assert_eq!(warming.progress().loaded, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn warm(&self, ids: impl IntoIterator<Item = impl AsRef<str>>, per_second: NonZeroU32) -> Warming {
+        let cache = self.clone();
+        let load = move |ids: Vec<Arc<str>>| {
+            let cache = cache.clone();
+            async move { cache.get_many(ids).await.iter().filter(|(_, answer)| answer.is_err()).count() }
+        };
+        warm::begin(self.cache.clone(), Distinct::of(ids).distinct, per_second, load)
     }
 }
 

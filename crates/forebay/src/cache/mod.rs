@@ -73,6 +73,7 @@ mod tests;
 mod token;
 mod verdict;
 mod waits;
+mod warm;
 mod write;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -94,6 +95,7 @@ pub use self::{
     refresh::Refresh,
     stats::Stats,
     token::Token,
+    warm::{Progress, Warming},
     write::{Invalidated, Put},
 };
 pub(crate) use self::{
