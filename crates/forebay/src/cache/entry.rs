@@ -30,6 +30,15 @@ impl<V> Entry<V> {
     pub fn is_stale(&self) -> bool {
         self.fresh_for.is_zero()
     }
+
+    /// The value as its origin still has it.
+    pub(crate) fn again(&self) -> Loaded<V> {
+        Loaded {
+            validator: self.validator.clone(),
+            tags: self.stamp.tags.to_vec(),
+            ..Loaded::shared(self.value.clone())
+        }
+    }
 }
 
 impl<V> Clone for Entry<V> {
@@ -99,11 +108,7 @@ impl<V> Load<V> {
 
     /// The answer "nothing changed": the stale value with its tags, for another fresh life. `None` when there is none.
     pub fn not_modified(&self) -> Option<Loaded<V>> {
-        self.stale.as_ref().map(|entry| Loaded {
-            validator: entry.validator.clone(),
-            tags: entry.stamp.tags.to_vec(),
-            ..Loaded::shared(entry.value.clone())
-        })
+        self.stale.as_ref().map(Entry::again)
     }
 }
 

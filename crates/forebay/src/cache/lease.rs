@@ -80,6 +80,15 @@ impl<V: Send + Sync + 'static> Lease<V> {
         self.stale.as_deref()
     }
 
+    /// The answer "nothing changed", to fill in: the stale value with its tags, fresh again. A lease that was taken up
+    /// by its token reads it from the store. `None` when there is none, or it was invalidated.
+    pub async fn not_modified(&self) -> Option<Loaded<V>> {
+        match &self.stale {
+            Some(entry) => Some(entry.again()),
+            None => self.inner.kept(&self.id).await.map(|entry| entry.again()),
+        }
+    }
+
     /// Whether others wait for this load. If not, every caller loads for itself, because the last value was
     /// too large or not meant to be stored.
     pub fn shared(&self) -> bool {

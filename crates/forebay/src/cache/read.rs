@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     backend::{Budget, Unavailable},
-    entry::Read,
+    entry::{Entry, Read},
     id::Id,
     inner::Inner,
     refresh::Refresh,
@@ -63,6 +63,18 @@ impl<V: Send + Sync + 'static> Inner<V> {
         let opened = opened?;
         self.memorize(&id.key, &fenced.fence, &opened);
         is_usable(&opened.answer, refresh, absence).then_some(opened.answer)
+    }
+
+    /// What is kept for `id`, be it fresh or stale; while the store cannot be asked, in process memory.
+    pub(crate) async fn kept(&self, id: &Id) -> Option<Entry<V>> {
+        let answer = match self.read_current(id, &mut self.backend.budget()).await {
+            Ok(opened) => opened?.answer,
+            Err(Unavailable) => self.last_resort(&id.key)?,
+        };
+        match answer {
+            Answer::Present(entry) => Some(entry),
+            Answer::Absent => None,
+        }
     }
 
     /// What the store has for `id`, if it can be read and is current.
