@@ -10,11 +10,11 @@ mod query;
 mod target;
 mod token;
 
-pub(crate) use body::{content, json, list, many};
-pub(crate) use headers::{content_type, unconditional, unencoded};
+pub(crate) use body::{call, content, item, json, list, many};
+pub(crate) use headers::{content_type, media_type, unconditional, unencoded};
 pub(crate) use limited::{AskedCounter, AskedPolicy, AskedSubject, ReadCounter};
 pub(crate) use named::Named;
 pub(crate) use path::Segments;
 pub(crate) use query::Query;
-pub(crate) use target::{KnownSpace, KnownTarget, Target};
+pub(crate) use target::{BatchSpace, KnownSpace, KnownTarget, Target};
 pub(crate) use token::{FOREBAY_LEASE, HeldLease, HeldToken, without_token};

@@ -10,8 +10,8 @@ use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
 
 use crate::{
     api::{
-        cache, claims, figures, health, idempotency, invalidate, lease, limits, limits_batch, locks, unique,
-        visitors,
+        batch_cache, cache, claims, figures, health, idempotency, invalidate, lease, limits, limits_batch,
+        locks, unique, visitors,
     },
     app::Shared,
     error::{Kind, Problem},
@@ -30,6 +30,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .route("/v1/clear/{space}", post(invalidate::all))
         .route("/v1/limits/{policy}", post(limits::check))
         .route("/v1/limits/{policy}/{subject}", get(limits::peek).delete(limits::reset))
+        .route("/v1/batch/cache/{space}", post(batch_cache::call))
         .route("/v1/batch/limits", post(limits_batch::check))
         .route("/v1/locks/{name}", post(locks::take).patch(locks::renew).delete(locks::release))
         .route("/v1/claims/{name}", post(claims::claim).delete(claims::give_back))
@@ -85,7 +86,7 @@ async fn unknown() -> Problem {
     Problem::new(
         Kind::NotFound,
         "no call has this path; values are under /v1/cache/{space}/{id}, and there are /v1/invalidate/{space}, \
-         /v1/clear/{space}, /v1/limits/{policy}, /v1/batch/limits, /v1/locks/{name}, /v1/claims/{name}, \
+         /v1/clear/{space}, /v1/limits/{policy}, /v1/batch/cache/{space}, /v1/batch/limits, /v1/locks/{name}, /v1/claims/{name}, \
          /v1/idempotency/{key}, /v1/unique/{counter}, /rate-limit/stats, /analytics/uv/today, \
          /analytics/uv/weekly, /livez and /readyz",
     )

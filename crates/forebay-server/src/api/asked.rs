@@ -13,15 +13,15 @@ use crate::{
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Asked {
-    wait_ms: Option<u64>,
-    lease_ms: Option<u64>,
+    pub(super) wait_ms: Option<u64>,
+    pub(super) lease_ms: Option<u64>,
 }
 
 /// The body of `PATCH …/lease`. What is left out is the space's own `lease`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AskedAgain {
-    lease_ms: Option<u64>,
+    pub(super) lease_ms: Option<u64>,
 }
 
 impl Asked {

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     error::{Kind, Problem},
     extract::{self, KnownTarget, Query, Target},
+    spaces::Space,
 };
 
 /// Answers the value, a stale one too. It never takes a lease.
@@ -27,18 +28,23 @@ pub(crate) async fn read(
         let problem = Problem::new(Kind::CacheMiss, "the request asks to pass by the cache");
         return Ok(answer::forward(Outcome::Bypass, "bypass", problem));
     }
+    Ok(answer::unless_known(look(space.as_ref(), &id).await, &headers))
+}
+
+/// Answers what the cache has.
+pub(super) async fn look(space: Option<&Space>, id: &str) -> Response {
     let read = match space {
-        Some(space) => space.cache.read(&id).await,
+        Some(space) => space.cache.read(id).await,
         None => Read::Miss,
     };
-    Ok(match read {
-        Read::Hit(entry) => answer::unless_known(answer::found(&entry), &headers),
+    match read {
+        Read::Hit(entry) => answer::found(&entry),
         Read::Absent => answer::absent(),
         Read::Miss => {
             let problem = Problem::new(Kind::CacheMiss, "POST to …/lease answers the lease to load it");
             answer::forward(Outcome::Miss, "miss", problem)
         }
-    })
+    }
 }
 
 /// Stores a value, or with `absent=1` that there is none, whoever loads it at the moment.
@@ -48,9 +54,18 @@ pub(crate) async fn store(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let put = match Written::read(&uri, &headers, body, &space).await? {
-        Written::Value(loaded) => space.cache.put(&id, loaded).await?,
-        Written::Absence(life) => space.cache.put_absent_for(&id, life).await?,
+    put(&space, &id, Written::read(&uri, &headers, body, &space).await?).await
+}
+
+/// Stores what is written.
+pub(super) async fn put(space: &Space, id: &str, written: Written) -> Result<Response, Problem> {
+    let put = match written {
+        Written::Value(loaded) => space.cache.put(id, loaded).await?,
+        Written::Absence(life) => space.cache.put_absent_for(id, life).await?,
+        Written::NotModified(_) => {
+            let detail = "`not_modified` is for the holder of a lease, who fills it";
+            return Err(Problem::new(Kind::InvalidBody, detail));
+        }
     };
     Ok(match put {
         Put::Stored => answer::stored(),
@@ -66,9 +81,14 @@ pub(crate) async fn invalidate(
 ) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
     extract::unconditional(&headers)?;
-    let Some(space) = space else { return Ok(StatusCode::NO_CONTENT) };
-    Ok(match space.cache.invalidate(&id).await {
+    Ok(forget(space.as_ref(), &id).await)
+}
+
+/// Invalidates what there is.
+pub(super) async fn forget(space: Option<&Space>, id: &str) -> StatusCode {
+    let Some(space) = space else { return StatusCode::NO_CONTENT };
+    match space.cache.invalidate(id).await {
         Invalidated::Everywhere => StatusCode::NO_CONTENT,
         Invalidated::Deferred => StatusCode::ACCEPTED,
-    })
+    }
 }

@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use forebay::cache::{Filled, Lease, Loaded, Lookup, Returned};
+use forebay::cache::{Filled, Lease, Loaded, Lookup, Returned, Token};
 use serde_json::json;
 
 use super::{
@@ -22,12 +22,13 @@ use crate::{
     content::Content,
     error::{Kind, Problem},
     extract::{self, FOREBAY_LEASE, HeldLease, KnownTarget, Query, Target},
+    spaces::Space,
 };
 
 /// When to try a renewal again that Redis did not answer: soon, since the lease runs out meanwhile.
 const RENEW_AGAIN: Duration = Duration::from_secs(1);
 
-const FOREBAY_LEASE_MS: HeaderName = HeaderName::from_static("forebay-lease-ms");
+pub(super) const FOREBAY_LEASE_MS: HeaderName = HeaderName::from_static("forebay-lease-ms");
 
 /// Answers the value, or grants the lease to load it, or waits for whoever has it.
 pub(crate) async fn take(
@@ -38,7 +39,17 @@ pub(crate) async fn take(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let asked: Asked = extract::json(body).await?;
-    let lookup = space.cache.lookup(&id, asked.wait(&space)?).lease(asked.life(&space)?);
+    look_up(&app, &space, &id, asked).await
+}
+
+/// Answers what there is by the time that the client waits.
+pub(super) async fn look_up(
+    app: &Shared,
+    space: &Space,
+    id: &str,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let lookup = space.cache.lookup(id, asked.wait(space)?).lease(asked.life(space)?);
     let found = tokio::select! {
         biased;
         found = lookup.into_future() => found,
@@ -80,7 +91,8 @@ fn granted(lease: Lease<Content>) -> Response {
     answer::forward(Outcome::Miss, "miss", (StatusCode::CREATED, answer::json(&members)))
 }
 
-/// Stores what the holder loaded, or with `absent=1` that there is nothing.
+/// Stores what the holder loaded, or with `absent=1` that there is nothing, or with `not_modified=1` that the stale value
+/// is fresh again.
 pub(crate) async fn fill(
     Target { space, id }: Target,
     HeldLease(token): HeldLease,
@@ -88,11 +100,25 @@ pub(crate) async fn fill(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let written = Written::read(&uri, &headers, body, &space).await;
-    let lease = space.cache.resume(&id, token);
+    let written = Written::read_fill(&uri, &headers, body, &space).await;
+    fill_in(&space, &id, token, written).await
+}
+
+/// Stores what the holder has written, or tells the others that it is too large.
+pub(super) async fn fill_in(
+    space: &Space,
+    id: &str,
+    token: Token,
+    written: Result<Written, Problem>,
+) -> Result<Response, Problem> {
+    let lease = space.cache.resume(id, token);
     let filled = match written {
         Ok(Written::Value(loaded)) => lease.fill(loaded).await?,
         Ok(Written::Absence(life)) => lease.absent_for(life).await?,
+        Ok(Written::NotModified(lives)) => {
+            let stale = lease.not_modified().await.ok_or_else(nothing_to_keep)?;
+            lease.fill(lives.of(stale)).await?
+        }
         Err(problem) if problem.kind() == Kind::TooLarge => {
             leave_unshared(lease).await;
             return Err(problem);
@@ -124,9 +150,19 @@ pub(crate) async fn renew(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let asked: AskedAgain = extract::json(body).await?;
+    hold(space.as_ref(), &id, token, asked).await
+}
+
+/// Has the lease last as long as the client asks.
+pub(super) async fn hold(
+    space: Option<&Space>,
+    id: &str,
+    token: Token,
+    asked: AskedAgain,
+) -> Result<Response, Problem> {
     let space = space.ok_or_else(unchanged)?;
-    let life = asked.life(&space)?;
-    match space.cache.resume(&id, token).renew(life).await {
+    let life = asked.life(space)?;
+    match space.cache.resume(id, token).renew(life).await {
         Returned::Done => Ok(answer::json(&json!({ "lease_ms": millis(life) }))),
         Returned::Lost => Err(unchanged()),
         Returned::Unavailable => {
@@ -144,12 +180,28 @@ pub(crate) async fn give_back(
     uri: Uri,
 ) -> Result<StatusCode, Problem> {
     let failed = Query::read(&uri, &["failed"])?.flag("failed")?;
-    let lease = space.ok_or_else(unchanged)?.cache.resume(&id, token);
+    end(space.as_ref(), &id, token, failed).await
+}
+
+/// Ends the lease, of a load that has `failed` or was not made.
+pub(super) async fn end(
+    space: Option<&Space>,
+    id: &str,
+    token: Token,
+    failed: bool,
+) -> Result<StatusCode, Problem> {
+    let lease = space.ok_or_else(unchanged)?.cache.resume(id, token);
     match if failed { lease.fail().await } else { lease.release().await } {
         // Where Redis did not answer, nothing is left for the client to do: the lease ends with its life.
         Returned::Done | Returned::Unavailable => Ok(StatusCode::NO_CONTENT),
         Returned::Lost => Err(unchanged()),
     }
+}
+
+fn nothing_to_keep() -> Problem {
+    let detail =
+        "the stale value is gone, or was invalidated; if the lease is still held, fill it with the value";
+    Problem::new(Kind::NoStaleValue, detail)
 }
 
 fn unchanged() -> Problem {

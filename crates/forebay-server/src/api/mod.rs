@@ -2,6 +2,7 @@
 
 mod answer;
 mod asked;
+pub(crate) mod batch_cache;
 pub(crate) mod cache;
 pub(crate) mod claims;
 pub(crate) mod decision;

@@ -25,10 +25,38 @@ pub(super) enum Written {
     Value(Loaded<Content>),
     /// That there is nothing, for so long.
     Absence(Duration),
+    /// The stale value, as the origin still has it.
+    NotModified(Lives),
+}
+
+/// What a client says of what it writes.
+#[derive(Debug)]
+pub(super) struct Given {
+    /// What is refused where it makes no sense.
+    pub(super) refusal: Kind,
+    pub(super) life: Option<Duration>,
+    pub(super) stale_for: Option<Duration>,
+    pub(super) absent: bool,
+    pub(super) not_modified: bool,
+    pub(super) tags: Vec<String>,
+}
+
+/// How long a value is fresh, unless that is for the library to say, and kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lives {
+    fresh: Option<Duration>,
+    stale: Option<Duration>,
+}
+
+impl Lives {
+    pub(super) fn of(self, loaded: Loaded<Content>) -> Loaded<Content> {
+        let loaded = self.fresh.into_iter().fold(loaded, Loaded::time_to_live);
+        self.stale.into_iter().fold(loaded, Loaded::stale_for)
+    }
 }
 
 impl Written {
-    /// Reads query, headers and body; what they leave out is as the space is configured.
+    /// Reads query, headers and body of a put; what they leave out is as the space is configured.
     pub(super) async fn read(
         uri: &Uri,
         headers: &HeaderMap,
@@ -36,34 +64,83 @@ impl Written {
         space: &Space,
     ) -> Result<Self, Problem> {
         let query = Query::read(uri, &["ttl_ms", "stale_ms", "absent", "tag"])?;
+        Self::of(Given::read(&query, false)?, headers, body, space).await
+    }
+
+    /// As [`Written::read`], of a fill: the origin may have answered that nothing was modified.
+    pub(super) async fn read_fill(
+        uri: &Uri,
+        headers: &HeaderMap,
+        body: Body,
+        space: &Space,
+    ) -> Result<Self, Problem> {
+        let query = Query::read(uri, &["ttl_ms", "stale_ms", "absent", "tag", "not_modified"])?;
+        let not_modified = query.flag("not_modified")?;
+        Self::of(Given::read(&query, not_modified)?, headers, body, space).await
+    }
+
+    async fn of(given: Given, headers: &HeaderMap, body: Body, space: &Space) -> Result<Self, Problem> {
         extract::unconditional(headers)?;
-        let life = query.life("ttl_ms")?;
-        let stale_for = query.millis("stale_ms")?;
-        if query.flag("absent")? {
-            if stale_for.is_some() {
-                return Err(Problem::new(Kind::InvalidQuery, "`stale_ms` does not go with `absent=1`"));
+        match given.without_value(space)? {
+            Some(written) => {
+                nothing(body).await?;
+                Ok(written)
             }
-            if !query.tags().is_empty() {
-                return Err(Problem::new(Kind::InvalidQuery, "`tag` does not go with `absent=1`"));
+            None => {
+                let lives = given.lives(space)?;
+                let content = content(body, headers, space.cache.options().max_bytes).await?;
+                Ok(Self::Value(lives.of(Loaded::new(content).tags(&given.tags))))
             }
-            let absent_for = life.or(space.absent_for).ok_or_else(|| no_life("absent_for", space))?;
-            nothing(body).await?;
-            return Ok(Self::Absence(absent_for));
         }
-        if query.tags().len() > MOST_TAGS {
-            let detail = format!("`tag` is given {} times; at most {MOST_TAGS}", query.tags().len());
-            return Err(Problem::new(Kind::InvalidQuery, detail));
+    }
+}
+
+impl Given {
+    fn read(query: &Query, not_modified: bool) -> Result<Self, Problem> {
+        let tags = query.tags().iter().map(ToString::to_string).collect();
+        Ok(Self {
+            refusal: Kind::InvalidQuery,
+            life: query.life("ttl_ms")?,
+            stale_for: query.millis("stale_ms")?,
+            absent: query.flag("absent")?,
+            not_modified,
+            tags,
+        })
+    }
+
+    /// What is written without a value, if it is that.
+    pub(super) fn without_value(&self, space: &Space) -> Result<Option<Written>, Problem> {
+        if self.absent && self.not_modified {
+            return Err(self.refuse("`absent` and `not_modified` contradict each other; give one of them"));
         }
-        let time_to_live = life.or(space.time_to_live).ok_or_else(|| no_life("time_to_live", space))?;
-        let content = content(body, headers, space.cache.options().max_bytes).await?;
-        let loaded = match Loaded::new(content).tags(query.tags()) {
-            adaptive if life.is_none() && space.is_adaptive => adaptive,
-            loaded => loaded.time_to_live(time_to_live),
-        };
-        Ok(Self::Value(match stale_for {
-            Some(life) => loaded.stale_for(life),
-            None => loaded,
-        }))
+        if self.absent && self.stale_for.is_some() {
+            return Err(self.refuse("`stale_ms` does not go with `absent`"));
+        }
+        if (self.absent || self.not_modified) && !self.tags.is_empty() {
+            return Err(self.refuse(
+                "a `tag` goes with a value; an absence has none, and what was not modified keeps its own",
+            ));
+        }
+        if self.absent {
+            let life = self.life.or(space.absent_for).ok_or_else(|| no_life("absent_for", space))?;
+            return Ok(Some(Written::Absence(life)));
+        }
+        if self.tags.len() > MOST_TAGS {
+            let why = format!("`tag` is given {} times; at most {MOST_TAGS}", self.tags.len());
+            return Err(self.refuse(&why));
+        }
+        if self.not_modified { self.lives(space).map(Written::NotModified).map(Some) } else { Ok(None) }
+    }
+
+    /// The lives of a value.
+    pub(super) fn lives(&self, space: &Space) -> Result<Lives, Problem> {
+        let fresh = self.life.or(space.time_to_live).ok_or_else(|| no_life("time_to_live", space))?;
+        let is_adaptive = self.life.is_none() && space.is_adaptive;
+        Ok(Lives { fresh: (!is_adaptive).then_some(fresh), stale: self.stale_for })
+    }
+
+    fn refuse(&self, why: &str) -> Problem {
+        Problem::new(self.refusal, why)
     }
 }
 
@@ -78,7 +155,10 @@ fn no_life(setting: &str, space: &Space) -> Problem {
 async fn nothing(body: Body) -> Result<(), Problem> {
     match extract::content(body, 0).await {
         Ok(_) => Ok(()),
-        Err(_) => Err(Problem::new(Kind::InvalidBody, "`absent=1` takes no body")),
+        Err(_) => Err(Problem::new(
+            Kind::InvalidBody,
+            "without a value to store, as with `absent=1` and `not_modified=1`, no body is taken",
+        )),
     }
 }
 

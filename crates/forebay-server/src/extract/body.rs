@@ -4,7 +4,7 @@ use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::{Kind, Problem};
 
@@ -13,6 +13,9 @@ const JSON: usize = 64 * 1024;
 
 /// The longest JSON that a call for many things at once takes.
 const LIST: usize = 1024 * 1024;
+
+/// The longest JSON that carries many values.
+const VALUES: usize = 8 * 1024 * 1024;
 
 /// The body as it is, of at most `most` bytes.
 pub(crate) async fn content(body: Body, most: usize) -> Result<Bytes, Problem> {
@@ -61,10 +64,29 @@ pub(crate) async fn list<T: DeserializeOwned>(
         let detail = format!("the body has {} items; at most {most} are taken here", items.len());
         return Err(Problem::new(Kind::InvalidBody, detail));
     }
-    Ok(items.into_iter().enumerate().map(|(index, item)| read(index, item)).collect())
+    Ok(items.into_iter().enumerate().map(|(index, value)| item(index, value)).collect())
 }
 
-fn read<T: DeserializeOwned>(index: usize, item: Value) -> Result<T, Problem> {
+/// The body as a JSON object of one member, which names one of `calls` and has an array of 1 to `most` items.
+pub(crate) async fn call(body: Body, most: usize, calls: &str) -> Result<(String, Vec<Value>), Problem> {
+    let bytes = content(body, VALUES).await?;
+    let members: Map<String, Value> = object(&bytes)?;
+    let mut members = members.into_iter();
+    let refuse = |why: String| Problem::new(Kind::InvalidBody, why);
+    let (Some((name, items)), None) = (members.next(), members.next()) else {
+        return Err(refuse(format!("the body must have one member, which is {calls}")));
+    };
+    match items {
+        Value::Array(items) if (1..=most).contains(&items.len()) => Ok((name, items)),
+        Value::Array(items) => {
+            Err(refuse(format!("in the body: `{name}` has {} items; give 1 to {most}", items.len())))
+        }
+        _ => Err(refuse(format!("in the body: `{name}` must be an array of objects"))),
+    }
+}
+
+/// One item of a body, or what is wrong with it.
+pub(crate) fn item<T: DeserializeOwned>(index: usize, item: Value) -> Result<T, Problem> {
     let refuse = |why: String| Problem::new(Kind::InvalidBody, format!("in the body, `[{index}]{why}"));
     if !item.is_object() {
         return Err(refuse("` must be an object".to_owned()));

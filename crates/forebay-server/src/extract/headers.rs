@@ -1,7 +1,7 @@
 //! Headers of a write: what they may say of its body, and what they may not ask.
 
 use axum::http::{
-    HeaderMap,
+    HeaderMap, HeaderValue,
     header::{CONTENT_ENCODING, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE},
 };
 
@@ -18,12 +18,24 @@ pub(crate) fn content_type(headers: &HeaderMap) -> Result<Option<String>, Proble
         (Some(value), None) => value,
         (Some(_), Some(_)) => return Err(refuse("Content-Type", "is given more than once")),
     };
-    if value.len() > LONGEST {
-        return Err(refuse("Content-Type", &format!("has more than {LONGEST} bytes")));
-    }
-    match value.to_str().ok().filter(|text| is_media_type(text)) {
-        Some(text) => Ok(Some(text.to_owned())),
-        None => Err(refuse("Content-Type", "must be a type and a subtype, such as `application/json`")),
+    let text = value.to_str().unwrap_or_default();
+    checked(text).map_err(|why| refuse("Content-Type", &why))?;
+    Ok(Some(text.to_owned()))
+}
+
+/// A media type that a body gives.
+pub(crate) fn media_type(text: String) -> Result<String, Problem> {
+    let refuse = |why| Problem::new(Kind::InvalidBody, format!("in the body: `content_type` {why}"));
+    checked(&text).map_err(refuse)?;
+    Ok(text)
+}
+
+fn checked(text: &str) -> Result<(), String> {
+    let sendable = HeaderValue::from_str(text).is_ok();
+    match text.len() > LONGEST {
+        true => Err(format!("has more than {LONGEST} bytes")),
+        false if sendable && is_media_type(text) => Ok(()),
+        false => Err("must be a type and a subtype, such as `application/json`".to_owned()),
     }
 }
 

@@ -27,6 +27,18 @@ pub(crate) struct KnownTarget {
 #[derive(Debug)]
 pub(crate) struct KnownSpace(pub(crate) Option<Space>);
 
+/// The name of the space of `/v1/batch/cache/{space}`.
+#[derive(Debug)]
+pub(crate) struct BatchSpace(pub(crate) String);
+
+impl<S: Sync> FromRequestParts<S> for BatchSpace {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Segments::find(parts, 3).map(|space| Self(space.to_owned()))
+    }
+}
+
 impl FromRequestParts<Shared> for KnownSpace {
     type Rejection = Problem;
 

@@ -5,6 +5,7 @@
 mod announcement;
 mod auth;
 mod cache;
+mod cache_batch;
 mod claims;
 mod config;
 mod headers;
