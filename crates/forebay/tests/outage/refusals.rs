@@ -108,7 +108,19 @@ async fn a_user_who_may_use_no_channel_of_ours_harms_no_caller() {
 #[tokio::test]
 async fn a_user_with_the_right_password_and_rights_is_served() {
     let redis = Redis::start();
-    let rights = ["ACL", "SETUSER", "app", "on", ">secret", "~cache:*", "~lease:*", "&forebay:*", "+@all"];
+    let rights = [
+        "ACL",
+        "SETUSER",
+        "app",
+        "on",
+        ">secret",
+        "~cache:*",
+        "~lease:*",
+        "~tags:*",
+        "~tag:*",
+        "&forebay:*",
+        "+@all",
+    ];
     assert_eq!(redis.call(&rights), "OK");
     let url = as_app(&redis);
     let stage = Stage::at(redis, url).await;
