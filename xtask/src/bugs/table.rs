@@ -86,11 +86,11 @@ pub(super) const BUGS: &[Bug] = &[
         "memory is trusted whatever was missed",
         &["P4"],
         &[
-            edit(HEARING, "self.epoch.missed();", ""),
-            edit(HEARING, "Heard::Deaf => self.epoch.set_hearing(false),", "Heard::Deaf => {}"),
+            edit(HEARING, "self.epochs.missed();", ""),
+            edit(HEARING, "Heard::Deaf => self.epochs.set_hearing(false),", "Heard::Deaf => {}"),
         ],
     ),
-    bug("a gap makes nothing suspect", &["P4"], &[edit(HEARING, "self.epoch.missed();", "")]),
+    bug("a gap makes nothing suspect", &["P4"], &[edit(HEARING, "self.epochs.missed();", "")]),
     bug(
         "memory is not dropped behind the store",
         &["P3"],
@@ -105,7 +105,7 @@ pub(super) const BUGS: &[Bug] = &[
         &["P3"],
         &[edit(
             DEFERRED,
-            "state.spaces.contains_key(&space) || state.ids.contains_key(&(space, id.into()))",
+            "state.spaces.contains_key(&space) || state.items.contains_key(&(space, Item::Id(id.into())))",
             "state.spaces.contains_key(&space) && id.is_empty()",
         )],
     ),

@@ -31,6 +31,13 @@ async fn taken(consumer: &mut Consumer, count: usize) -> Vec<Delivery> {
     taken
 }
 
+/// How far a node has written, or its replica has followed.
+fn written(node: &Redis, offset: &str) -> Option<String> {
+    let info = node.call(&["INFO", "replication"]);
+    let line = info.lines().find_map(|line| line.strip_prefix(offset)?.strip_prefix(':').map(str::to_owned));
+    line.map(|number| number.trim().to_owned())
+}
+
 async fn until(fact: impl Fn() -> bool) {
     let waiting = async {
         while !fact() {
@@ -55,7 +62,8 @@ async fn what_a_failover_has_forgotten_is_delivered_again_and_done_once() {
         topic.publish(number.to_string()).await.unwrap();
     }
     let given = taken(&mut consumer, 10).await;
-    assert_eq!(node.call(&["WAIT", "1", "5000"]), "1");
+    // What WAIT waits for are the writes of its own connection.
+    until(|| written(node, "master_repl_offset") == written(&replica, "slave_repl_offset")).await;
     let key = format!("stream:cluster:{{{}}}", topic.name());
 
     // From now on the replica hears nothing.
@@ -72,7 +80,8 @@ async fn what_a_failover_has_forgotten_is_delivered_again_and_done_once() {
     until(|| replica.call(&["CLUSTER", "FAILOVER", "TAKEOVER"]) == "OK").await;
 
     for delivery in taken(&mut consumer, 10).await {
-        assert_eq!(delivery.attempts, 2);
+        // A failover may have forgotten that it was delivered, too.
+        assert!((1..=2).contains(&delivery.attempts), "{delivery:?}");
         // Its id says that it was done.
         let times = done.get_mut(&delivery.id).expect("nothing else was published");
         if *times == 0 {
