@@ -1,25 +1,20 @@
-//! What the one task of a flight does: read, ask for the lease, wait for it, then load and fill.
+//! What the one task of a flight does: read, get the lease if that brings nothing, then load and fill.
 
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    backend::{Budget, Leased, Reject, Request, Stored, Unavailable},
-    breaker::Breaker,
+    backend::{Budget, Reject, Stored, Unavailable},
     bulkhead::Parent,
     entry::Entry,
     envelope::Head,
     error::Failure,
     flight::Flight,
     flights::Arrival,
-    grant::Grant,
     id::Id,
     inner::Inner,
-    load::Alone,
     loader::Loader,
-    queue::{Queue, Turn},
     refresh::Luck,
     seal::Opened,
-    token::Token,
     verdict::{Answer, Outcome},
 };
 
@@ -47,26 +42,15 @@ pub(crate) struct Leader<V: Send + Sync + 'static> {
     /// Of the caller that has begun this.
     pub(super) luck: Luck,
     /// What is left of the time that the callers give the store.
-    budget: Budget,
+    pub(super) budget: Budget,
     landed: bool,
 }
 
 /// What a read brought.
-enum Found<V> {
+pub(crate) enum Found<V> {
     Usable(Answer<V>),
     Stale(Entry<V>),
     Unusable(Reject),
-}
-
-/// What the store says to a request for the lease.
-enum Asked {
-    Entry(Stored),
-    /// One of this process alone.
-    LocalEntry(Stored),
-    Granted(Grant),
-    Busy(Duration),
-    Failed(Duration),
-    Unshared,
 }
 
 impl<V: Send + Sync + 'static> Leader<V> {
@@ -162,164 +146,17 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
-    pub(super) async fn acquire(&mut self, mut reject: Reject) -> Outcome<V> {
-        if let Some(retry_after) = self.refused() {
-            return self.fail(Failure::Elsewhere(retry_after)).await;
-        }
-        let inner = self.inner.clone();
-        let mut queue = Queue::new(&inner, &self.id.key);
-        let mut waited = false;
-        loop {
-            let sent = inner.flights.depart();
-            match self.ask(reject, queue.is_listening()).await {
-                Err(Unavailable) => return self.unasked_for(sent).await,
-                Ok(Asked::Entry(stored)) => match self.judge(stored).await {
-                    Ok(Found::Usable(answer)) => return Outcome::Read { answer, sent, waited },
-                    // The store has it for fresh: asked again in the same way, it would say so again.
-                    Ok(Found::Stale(stale)) => reject = Reject::Entry(stale.id),
-                    Ok(Found::Unusable(why)) => reject = why,
-                    Err(Unavailable) => return self.unasked_for(sent).await,
-                },
-                Ok(Asked::LocalEntry(stored)) => match self.open(&stored) {
-                    Ok(opened) if !inner.numbers.have_passed(&opened.stamp) => {
-                        return Outcome::Read { answer: opened.answer, sent, waited };
-                    }
-                    Ok(opened) => reject = Reject::Entry(opened.id),
-                    Err(why) => reject = why,
-                },
-                Ok(Asked::Granted(grant)) => return self.granted(grant).await,
-                Ok(Asked::Failed(left)) => return self.fail(Failure::Elsewhere(left)).await,
-                Ok(Asked::Unshared) => return self.unshared().await,
-                Ok(Asked::Busy(left)) => {
-                    if let Some(outcome) = self.busy(sent) {
-                        return outcome;
-                    }
-                    waited = true;
-                    self.budget = inner.backend.budget();
-                    match queue.turn(left).await {
-                        Turn::Again => {}
-                        Turn::Over => return self.give_up().await,
-                        Turn::Stopping => return Outcome::Failed(Failure::Overloaded),
-                    }
-                }
-            }
-        }
-    }
-
-    /// The store cannot be asked for the lease. A value that is still fresh is loaded again another time; else what
-    /// memory had, a read has answered for: it is no last resort any more.
-    async fn unasked_for(&mut self, sent: Arrival) -> Outcome<V> {
-        match self.flight.stale().filter(|_| !self.ahead.is_zero()) {
-            Some(held) => Outcome::Read { answer: Answer::Present(held), sent, waited: false },
-            None => self.load_alone(Alone::Locally).await,
-        }
-    }
-
-    /// Asks for the lease once. Whoever goes away before the answer gives it back; one that is not answered
-    /// is for the store to take back.
-    async fn ask(&mut self, reject: Reject, listening: bool) -> Result<Asked, Unavailable> {
-        let (inner, request) = (self.inner.clone(), self.request(reject, listening));
-        let mut grant = inner.grant(self.id.key.clone(), request.token, request.life);
-        let stale = self.flight.stale().map(|stale| stale.stamp);
-        let (mut spent, highest) = (self.budget, inner.numbers.highest());
-        // Together: the load begins once both have answered.
-        let (begun, asked) = tokio::join!(
-            inner.begin(stale.as_ref(), &mut spent),
-            inner.backend.lease(&self.id.key, request, &mut self.budget),
-        );
-        let leased = asked.inspect_err(|_| grant.keep())?;
-        if !matches!(leased, Leased::Granted { .. }) {
-            grant.keep();
-        }
-        Ok(match leased {
-            Leased::Granted { stale_is_kept } => {
-                let begun = begun?;
-                if !stale_is_kept || !begun.base_is_current {
-                    self.flight.withdraw();
-                }
-                grant.begin_at(begun.number);
-                Asked::Granted(grant)
-            }
-            Leased::GrantedLocally => {
-                let (key, token) = (self.id.key.clone(), grant.token().local().with_number(highest));
-                Asked::Granted(inner.grant(key, token, grant.life()))
-            }
-            Leased::Entry(stored) => Asked::Entry(stored),
-            Leased::LocalEntry(stored) => Asked::LocalEntry(stored),
-            Leased::Busy(left) => Asked::Busy(left),
-            Leased::Failed(left) => Asked::Failed(left),
-            Leased::Unshared => Asked::Unshared,
-        })
-    }
-
     /// Whether the flight is to run a loader, rather than hand out the lease.
     pub(super) fn loads(&self) -> bool {
         matches!(self.goal, Some(Goal::Load { .. }))
-    }
-
-    /// When the origin's breaker lets a load go ahead again, if it is open.
-    fn refused(&self) -> Option<Duration> {
-        self.inner.breaker.as_ref()?.opens_in()
-    }
-
-    fn request(&self, reject: Reject, listening: bool) -> Request {
-        let life = match self.goal {
-            Some(Goal::Lease(life)) => life,
-            _ => self.inner.options.lease,
-        };
-        let stale = self.flight.stale().map(|stale| stale.id);
-        let token = Token::roll(&self.inner.shared.context.dice);
-        let (ahead, local_will_do) = (self.ahead, !self.loads());
-        Request { token, life, reject, stale, ahead, listening, local_will_do }
     }
 
     pub(super) fn takes_absence(&self) -> bool {
         !matches!(self.goal, Some(Goal::Load { absence: false, .. }))
     }
 
-    async fn granted(&mut self, grant: Grant) -> Outcome<V> {
-        if self.loads() {
-            return self.load_under(grant).await;
-        }
-        match self.inner.breaker.as_ref().map(Breaker::admit) {
-            Some(Err(retry_after)) => self.fail(Failure::Elsewhere(retry_after)).await,
-            _ => Outcome::Leased(Some(grant)),
-        }
-    }
-
-    async fn unshared(&mut self) -> Outcome<V> {
-        match self.loads() {
-            // Nobody would get what it loads.
-            true if self.behind => Outcome::Nothing,
-            true => self.load_alone(Alone::Nowhere).await,
-            false => Outcome::Unshared,
-        }
-    }
-
-    /// What a flight does that finds another load under way; `None` to wait for it.
-    fn busy(&mut self, sent: Arrival) -> Option<Outcome<V>> {
-        if self.behind {
-            return Some(Outcome::Nothing);
-        }
-        if self.inner.options.refresh.serves_stale()
-            && let Some(stale) = self.flight.stale()
-        {
-            return Some(Outcome::Read { answer: Answer::Present(stale), sent, waited: false });
-        }
-        self.flight.may_take_long();
-        if let Some(goal) = &mut self.goal {
-            goal.stand_aside();
-        }
-        None
-    }
-
-    /// The wait is over: a load that waited runs once, stored nowhere; who wanted the lease goes without.
-    async fn give_up(&mut self) -> Outcome<V> {
-        if self.loads() { self.load_alone(Alone::Nowhere).await } else { Outcome::Nothing }
-    }
-
     /// Reads what the store had, and says what cannot be used of it.
-    fn open(&self, stored: &Stored) -> Result<Opened<V>, Reject> {
+    pub(super) fn open(&self, stored: &Stored) -> Result<Opened<V>, Reject> {
         let opened = self.inner.open(stored).map_err(|reason| {
             self.inner.unreadable(reason);
             Head::id(&stored.bytes).map_or(Reject::Nothing, Reject::Entry)
@@ -331,7 +168,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// Sees what can be made of what the store had, and keeps in process memory what is fresh.
-    async fn judge(&mut self, stored: Stored) -> Result<Found<V>, Unavailable> {
+    pub(super) async fn judge(&mut self, stored: Stored) -> Result<Found<V>, Unavailable> {
         let opened = match self.open(&stored) {
             Ok(opened) => opened,
             Err(reject) => return Ok(Found::Unusable(reject)),
