@@ -6,7 +6,6 @@ use super::{
     backend::{Leased, Reject, Request, Stored, Unavailable},
     breaker::Breaker,
     error::Failure,
-    flights::Arrival,
     grant::Grant,
     leader::{Found, Goal, Leader},
     load::Alone,
@@ -37,13 +36,13 @@ impl<V: Send + Sync + 'static> Leader<V> {
         loop {
             let sent = inner.flights.depart();
             match self.ask(reject, queue.is_listening()).await {
-                Err(Unavailable) => return self.unasked_for(sent).await,
+                Err(Unavailable) => return self.unasked_for().await,
                 Ok(Asked::Entry(stored)) => match self.judge(stored).await {
                     Ok(Found::Usable(answer)) => return Outcome::Read { answer, sent, waited },
                     // The store has it for fresh: asked again in the same way, it would say so again.
                     Ok(Found::Stale(stale)) => reject = Reject::Entry(stale.id),
                     Ok(Found::Unusable(why)) => reject = why,
-                    Err(Unavailable) => return self.unasked_for(sent).await,
+                    Err(Unavailable) => return self.unasked_for().await,
                 },
                 Ok(Asked::LocalEntry(stored)) => match self.open(&stored) {
                     Ok(opened) if !inner.numbers.have_passed(&opened.stamp) => {
@@ -56,7 +55,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
                 Ok(Asked::Failed(left)) => return self.fail(Failure::Elsewhere(left)).await,
                 Ok(Asked::Unshared) => return self.unshared().await,
                 Ok(Asked::Busy(left)) => {
-                    if let Some(outcome) = self.busy(sent) {
+                    if let Some(outcome) = self.busy() {
                         return outcome;
                     }
                     waited = true;
@@ -73,11 +72,18 @@ impl<V: Send + Sync + 'static> Leader<V> {
 
     /// The store cannot be asked for the lease. A value that is still fresh is loaded again another time; else what
     /// memory had, a read has answered for: it is no last resort any more.
-    async fn unasked_for(&mut self, sent: Arrival) -> Outcome<V> {
-        match self.flight.stale().filter(|_| !self.ahead.is_zero()) {
-            Some(held) => Outcome::Read { answer: Answer::Present(held), sent, waited: false },
+    async fn unasked_for(&mut self) -> Outcome<V> {
+        match self.on_offer().filter(|_| !self.ahead.is_zero()) {
+            Some(held) => held,
             None => self.load_alone(Alone::Locally).await,
         }
+    }
+
+    /// The end of the flight with the value on offer. That serves only those who came before it was read, however much
+    /// later the store was asked for the lease.
+    fn on_offer(&self) -> Option<Outcome<V>> {
+        let (held, sent) = self.flight.offered()?;
+        Some(Outcome::Read { answer: Answer::Present(held), sent, waited: false })
     }
 
     /// Asks for the lease once. Whoever goes away before the answer gives it back; one that is not answered
@@ -129,7 +135,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         };
         let stale = self.flight.stale().map(|stale| stale.id);
         let token = Token::roll(&self.inner.shared.context.dice);
-        let (ahead, local_will_do) = (self.ahead, !self.loads());
+        let (ahead, local_will_do) = (self.ahead, !self.loads() && self.ahead.is_zero());
         Request { token, life, reject, stale, ahead, listening, local_will_do }
     }
 
@@ -153,14 +159,13 @@ impl<V: Send + Sync + 'static> Leader<V> {
     }
 
     /// What a flight does that finds another load under way; `None` to wait for it.
-    fn busy(&mut self, sent: Arrival) -> Option<Outcome<V>> {
+    fn busy(&mut self) -> Option<Outcome<V>> {
         if self.behind {
             return Some(Outcome::Nothing);
         }
-        if self.inner.options.refresh.serves_stale()
-            && let Some(stale) = self.flight.stale()
-        {
-            return Some(Outcome::Read { answer: Answer::Present(stale), sent, waited: false });
+        let on_offer = self.on_offer().filter(|_| self.inner.options.refresh.serves_stale());
+        if on_offer.is_some() {
+            return on_offer;
         }
         self.flight.may_take_long();
         if let Some(goal) = &mut self.goal {

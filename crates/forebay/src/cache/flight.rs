@@ -112,7 +112,12 @@ impl<V> Flight<V> {
     }
 
     pub(crate) fn stale(&self) -> Option<Entry<V>> {
-        self.state.lock().stale.as_ref().map(|(stale, _)| stale.clone())
+        self.offered().map(|(stale, _)| stale)
+    }
+
+    /// The value on offer, with when it was read.
+    pub(crate) fn offered(&self) -> Option<(Entry<V>, Arrival)> {
+        self.state.lock().stale.clone()
     }
 
     /// Tells that the end may be far.

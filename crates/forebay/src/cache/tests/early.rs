@@ -17,7 +17,12 @@ use super::{
 };
 use crate::{
     cache::{
-        Cache, Loaded, Lookup, Refresh, backend::Backend, entry::Source, options::Options, refresh::PAUSE,
+        Cache, Loaded, Lookup, Refresh,
+        backend::{Backend, Change, Settle, Stored},
+        entry::Source,
+        options::Options,
+        refresh::PAUSE,
+        token::Token,
     },
     clock::Manual,
 };
@@ -122,6 +127,18 @@ async fn a_later_entry_is_taken_over_however_short_its_life_is() {
 }
 
 #[tokio::test]
+async fn the_store_decides_by_its_own_time_whether_an_entry_is_due() {
+    let ([here], _) = due().await;
+    let (store, token) = (&here.inner.backend, Token::roll(&here.inner.shared.context.dice));
+    let Stored { bytes, .. } = store.read("a", &mut store.budget()).await.unwrap().unwrap();
+    // The same entry once more, with a whole life before it.
+    store.change("a", Change::Claim(token, LIFE)).await.unwrap();
+    assert!(store.settle("a", token, Settle::Fill { bytes, life: LIFE }).await.unwrap());
+    let origin = Origin::default();
+    assert_eq!((origin.read(&here, 9).await, origin.read(&here, 9).await, origin.loads()), (1, 1, 0));
+}
+
+#[tokio::test]
 async fn a_lease_elsewhere_that_ends_lets_one_process_load() {
     let ([dead, here, there], time) = due().await;
     let Lookup::Lease(lease) = dead.lookup("a", Duration::ZERO).await else { panic!("nobody loads") };
@@ -167,4 +184,50 @@ async fn what_is_fresh_is_not_loaded_again_beside_a_store_that_cannot_be_asked()
     assert_eq!(origin.loads(), 1);
     time.advance(LIFE / 2);
     assert_eq!((origin.read(&here, 2).await, origin.loads()), (2, 2));
+}
+
+#[tokio::test]
+async fn a_value_that_is_replaced_serves_only_those_who_came_before_it_was_read() {
+    let (common, time) = cache();
+    common.put("a", 1).await.unwrap();
+    let gated = Gated::over(common.inner.backend.clone());
+    let options = Options {
+        refresh: Refresh::Ahead(0.5),
+        local_time_to_live: Duration::ZERO,
+        ..common.options().clone()
+    };
+    let (gates, elsewhere) = (gated.clone(), one(&common, |store| store));
+    // Without process memory, which would have to hear of the change.
+    let here = process(&common, options, |_| gated);
+    time.advance(LIFE / 2);
+    gates.read.close();
+    let look_up = || {
+        let here = here.clone();
+        tokio::spawn(async move { here.lookup("a", Duration::ZERO).await })
+    };
+    let early = look_up();
+    settle().await;
+    elsewhere.invalidate("a").await;
+    let lease = elsewhere.lookup("a", Duration::ZERO).await;
+    let late = look_up();
+    settle().await;
+    gates.read.reopen();
+    assert!(matches!(early.await.unwrap(), Lookup::Hit(entry) if *entry.value == 1));
+    assert!(matches!(late.await.unwrap(), Lookup::Busy { .. }));
+    drop(lease);
+}
+
+#[tokio::test]
+async fn what_is_fresh_is_leased_by_the_store_or_by_nobody() {
+    let (common, time) = cache();
+    common.put("a", 1).await.unwrap();
+    let gated = Gated::over(common.inner.backend.clone());
+    let (gates, here) = (gated.clone(), one(&common, |_| gated));
+    time.advance(LIFE / 2);
+    let mut will_do = Vec::new();
+    for id in ["a", "missing"] {
+        assert!(matches!(here.lookup(id, Duration::ZERO).await, Lookup::Hit(_) | Lookup::Lease(_)));
+        will_do.push(gates.asked().unwrap().local_will_do);
+    }
+    assert_eq!(will_do, [false, true]);
 }

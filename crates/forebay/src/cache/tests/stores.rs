@@ -45,6 +45,7 @@ impl Gate {
 pub(super) struct Gated {
     store: Arc<dyn Backend>,
     leases: AtomicUsize,
+    asked: Mutex<Option<Request>>,
     pub(super) lease: Gate,
     pub(super) read: Gate,
     pub(super) settle: Gate,
@@ -58,6 +59,7 @@ impl Gated {
         Arc::new(Self {
             store,
             leases: AtomicUsize::new(0),
+            asked: Mutex::default(),
             lease: Gate::open(),
             read: Gate::open(),
             settle: Gate::open(),
@@ -70,6 +72,11 @@ impl Gated {
     /// How often a lease was asked for.
     pub(super) fn leases(&self) -> usize {
         self.leases.load(SeqCst)
+    }
+
+    /// How a lease was asked for last.
+    pub(super) fn asked(&self) -> Option<Request> {
+        self.asked.lock().clone()
     }
 }
 
@@ -88,6 +95,7 @@ impl Backend for Gated {
 
     fn lease<'a>(&'a self, id: &'a str, request: Request, budget: &'a mut Budget) -> Answer<'a, Leased> {
         self.leases.fetch_add(1, SeqCst);
+        *self.asked.lock() = Some(request.clone());
         Box::pin(async move {
             let answer = self.store.lease(id, request, budget).await;
             self.lease.pass().await;
