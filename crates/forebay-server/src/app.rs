@@ -14,6 +14,7 @@ use crate::{
     limits::Limits,
     middleware::Tokens,
     spaces::Spaces,
+    topics::Topics,
 };
 
 /// The running application. Handlers share it as `State<Shared>`.
@@ -23,6 +24,7 @@ pub(crate) struct App {
     pub(crate) spaces: Spaces,
     pub(crate) limits: Limits,
     pub(crate) counters: Counters,
+    pub(crate) topics: Topics,
     pub(crate) tokens: Tokens,
     pub(crate) addresses: Addresses,
     pub(crate) limit_headers: HeaderStyle,
@@ -55,11 +57,13 @@ impl App {
         let spaces = Spaces::declare(forebay.clone(), config)?;
         let limits = Limits::declare(&forebay, config)?;
         let counters = Counters::declare(forebay.clone(), config)?;
+        let topics = Topics::declare(forebay.clone(), config)?;
         Ok(Arc::new(Self {
             forebay,
             spaces,
             limits,
             counters,
+            topics,
             tokens: Tokens::new(&config.auth),
             addresses: config.server.addresses().clone(),
             limit_headers: config.server.limit_headers(),

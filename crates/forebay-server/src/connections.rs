@@ -1,4 +1,5 @@
-//! Connections: accepted until the server shuts down, each with a bound on how long its headers may take.
+//! Connections: accepted until the server shuts down, each with a bound on how long its headers may take, and its
+//! answers to be received.
 
 use std::{
     future, io,
@@ -22,6 +23,7 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
+use socket2::SockRef;
 use tokio::{
     net::{TcpListener, TcpStream},
     time::sleep,
@@ -34,8 +36,22 @@ use tokio_util::sync::CancellationToken;
 /// it, or it may send a request into a connection that is just being closed.
 const HEADERS: Duration = Duration::from_secs(100);
 
-/// How long a connection that never made a request may still make one when the server shuts down.
+/// How long a client may take nothing of what it is sent. It is what ends a stream that nobody reads.
+const TAKING: Duration = Duration::from_secs(30);
+
+/// How long a connection for which nobody waits stays when the server shuts down: it may still make its first request.
 const LAST_CALL: Duration = Duration::from_secs(1);
+
+/// Whether a shutdown waits for a connection, as it does for those that have made a request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Awaited(Arc<AtomicBool>);
+
+impl Awaited {
+    /// Nobody waits for what is answered now, which has no end.
+    pub(crate) fn no_longer(&self) {
+        self.0.store(false, Relaxed);
+    }
+}
 
 /// Serves connections until `stop`. Returns what waits for those that are still open then.
 pub(crate) async fn serve(
@@ -69,15 +85,18 @@ fn attend(
     open: &GracefulShutdown,
     stopping: CancellationToken,
 ) {
-    if let Err(error) = stream.set_nodelay(true) {
+    let prepared =
+        stream.set_nodelay(true).and_then(|()| SockRef::from(&stream).set_tcp_user_timeout(Some(TAKING)));
+    if let Err(error) = prepared {
         tracing::debug!(%error, "the connection closed at once");
         return;
     }
-    let was_asked = Arc::new(AtomicBool::new(false));
+    let awaited = Awaited::default();
     let router = TowerToHyperService::new(router.clone());
-    let note = was_asked.clone();
+    let note = awaited.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
-        note.store(true, Relaxed);
+        note.0.store(true, Relaxed);
+        request.extensions_mut().insert(note.clone());
         request.extensions_mut().insert(peer);
         router.call(request)
     });
@@ -87,16 +106,16 @@ fn attend(
             ended = connection => if let Err(error) = ended {
                 tracing::debug!(%error, "a connection ended");
             },
-            () = last_call(&stopping, &was_asked) => tracing::debug!("a connection ended without a request"),
+            () = last_call(&stopping, &awaited) => tracing::debug!("a connection ended that nobody waits for"),
         }
     });
 }
 
-/// Completes a moment after the shutdown begins, if there was no request until then.
-async fn last_call(stopping: &CancellationToken, was_asked: &AtomicBool) {
+/// Completes a moment after the shutdown begins, if nobody waits for the connection then.
+async fn last_call(stopping: &CancellationToken, Awaited(is_awaited): &Awaited) {
     stopping.cancelled().await;
     sleep(LAST_CALL).await;
-    if was_asked.load(Relaxed) {
+    if is_awaited.load(Relaxed) {
         future::pending::<()>().await;
     }
 }

@@ -26,6 +26,7 @@ pub(crate) enum Kind {
     InvalidSpace,
     TooManySpaces,
     InvalidCounter,
+    InvalidTopic,
     TooManyCounters,
     NoTimeToLive,
     Unauthorized,
@@ -55,6 +56,7 @@ pub(crate) enum Kind {
     ForeignKey,
     LoadFailed,
     DeadlinePassed,
+    TooManyStreams,
     RedisUnavailable,
     ShuttingDown,
 }
@@ -72,6 +74,7 @@ impl Kind {
             Self::InvalidSpace => (400, "invalid-space", "No space can have this name"),
             Self::TooManySpaces => (400, "too-many-spaces", "No further space can be made"),
             Self::InvalidCounter => (400, "invalid-counter", "No counter can have this name"),
+            Self::InvalidTopic => (400, "invalid-topic", "No topic can have this name"),
             Self::TooManyCounters => (400, "too-many-counters", "No further counter can be made"),
             Self::NoTimeToLive => (400, "no-time-to-live", "Nothing says how long to keep the value"),
             Self::Unauthorized => (401, "unauthorized", "A valid token is needed"),
@@ -103,6 +106,7 @@ impl Kind {
             Self::ForeignKey => (500, "foreign-key", "Something in Redis is in the way"),
             Self::LoadFailed => (503, "load-failed", "A load of this id failed a moment ago"),
             Self::DeadlinePassed => (503, "deadline-passed", "The request took too long"),
+            Self::TooManyStreams => (503, "too-many-streams", "No further client can listen"),
             Self::RedisUnavailable => (503, "redis-unavailable", "Redis cannot be asked"),
             Self::ShuttingDown => (503, "shutting-down", "The server is being shut down"),
         }

@@ -12,7 +12,7 @@ mod token;
 
 pub(crate) use body::{call, content, item, json, list, many};
 pub(crate) use headers::{content_type, media_type, unconditional, unencoded};
-pub(crate) use limited::{AskedCounter, AskedPolicy, AskedSubject, ReadCounter};
+pub(crate) use limited::{AskedCounter, AskedPolicy, AskedSubject, AskedTopic, ReadCounter};
 pub(crate) use named::Named;
 pub(crate) use path::Segments;
 pub(crate) use query::Query;

@@ -16,6 +16,7 @@ mod registry;
 mod reload;
 mod router;
 mod spaces;
+mod topics;
 
 fn main() -> std::process::ExitCode {
     cli::main()

@@ -10,8 +10,8 @@ use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
 
 use crate::{
     api::{
-        batch_cache, cache, claims, figures, health, idempotency, invalidate, lease, limits, limits_batch,
-        locks, unique, visitors,
+        batch_cache, cache, claims, events, figures, health, idempotency, invalidate, lease, limits,
+        limits_batch, locks, unique, visitors,
     },
     app::Shared,
     error::{Kind, Problem},
@@ -41,6 +41,7 @@ pub(crate) fn router(app: Shared) -> Router {
                 .patch(idempotency::renew)
                 .delete(idempotency::give_up),
         )
+        .route("/v1/events/{topic}", post(events::publish).get(events::listen))
         .route("/v1/unique/{counter}", post(unique::record).get(unique::count))
         .route_layer(from_fn_with_state(app.clone(), require_data));
     let figures = Router::new()
@@ -87,7 +88,7 @@ async fn unknown() -> Problem {
         Kind::NotFound,
         "no call has this path; values are under /v1/cache/{space}/{id}, and there are /v1/invalidate/{space}, \
          /v1/clear/{space}, /v1/limits/{policy}, /v1/batch/cache/{space}, /v1/batch/limits, /v1/locks/{name}, /v1/claims/{name}, \
-         /v1/idempotency/{key}, /v1/unique/{counter}, /rate-limit/stats, /analytics/uv/today, \
+         /v1/idempotency/{key}, /v1/unique/{counter}, /v1/events/{topic}, /rate-limit/stats, /analytics/uv/today, \
          /analytics/uv/weekly, /livez and /readyz",
     )
 }

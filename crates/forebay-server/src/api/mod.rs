@@ -6,6 +6,7 @@ pub(crate) mod batch_cache;
 pub(crate) mod cache;
 pub(crate) mod claims;
 pub(crate) mod decision;
+pub(crate) mod events;
 pub(crate) mod figures;
 mod given;
 pub(crate) mod health;
@@ -21,3 +22,4 @@ pub(crate) mod visitors;
 mod written;
 
 pub(crate) use answer::content_type;
+pub(crate) use events::AGAIN;

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde::Deserialize;
 use serde_path_to_error::Segment;
 
-use super::{Auth, Cache, ConfigError, Limits, Server, Unique, redis::Redis};
+use super::{Auth, Cache, ConfigError, Limits, Server, Unique, redis::Redis, topics::Topics};
 
 /// The settings as they are written. See the struct of each table.
 #[derive(Debug, Default, Deserialize)]
@@ -18,6 +18,7 @@ pub(super) struct File {
     pub(super) cache: Cache,
     pub(super) limits: Limits,
     pub(super) unique: Unique,
+    pub(super) topics: Topics,
     pub(super) auth: Auth,
 }
 
@@ -124,7 +125,7 @@ mod tests {
     fn lists_what_it_knows_when_nothing_is_near() {
         let refusal = File::parse("[server]\nzzz = 1").unwrap_err();
 
-        let known = "shutdown_budget, request_deadline, limit, limit_headers, trusted_proxies";
+        let known = "shutdown_budget, request_deadline, limit, limit_headers, trusted_proxies, event_streams";
         assert_eq!(refusal, format!("unknown setting `server.zzz`; known here: {known}"));
     }
 

@@ -14,6 +14,7 @@ mod redis;
 mod refresh;
 mod server;
 mod store;
+mod topics;
 mod unique;
 mod windows;
 
@@ -29,6 +30,7 @@ pub(crate) use limits::{Limits, Policy};
 use redis::Redis;
 use server::Server;
 pub(crate) use store::Store;
+use topics::Topics;
 pub(crate) use unique::{Counter, Unique};
 
 const APP: &str = "forebay";
@@ -53,6 +55,7 @@ pub(crate) struct Config {
     pub(crate) cache: Cache,
     pub(crate) limits: Limits,
     pub(crate) unique: Unique,
+    pub(crate) topics: Topics,
     pub(crate) auth: Auth,
     file: Option<PathBuf>,
 }
@@ -81,6 +84,7 @@ impl Config {
             cache: file.cache,
             limits: file.limits.complete(),
             unique: file.unique,
+            topics: file.topics,
             auth: file.auth,
             file: flags.config,
         };
@@ -98,6 +102,7 @@ impl Config {
         self.cache.check().map_err(|message| self.refuse(message))?;
         self.limits.check().map_err(|message| self.refuse(message))?;
         self.unique.check().map_err(|message| self.refuse(message))?;
+        self.topics.check().map_err(|message| self.refuse(message))?;
         let limit = self.server.limit().and_then(|policy| Some((policy, self.limits.get(policy)?)));
         self.auth.check_tiers(limit).map_err(|message| self.refuse(message))?;
         self.server.check(&self.cache, &self.limits).map_err(|message| self.refuse(message))
@@ -120,6 +125,7 @@ impl Config {
             ("server", self.server != other.server),
             ("cache", self.cache != other.cache),
             ("unique", self.unique != other.unique),
+            ("topics", self.topics != other.topics),
             ("auth", self.auth != other.auth),
         ];
         settings.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name.to_owned()).collect()

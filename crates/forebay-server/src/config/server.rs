@@ -25,6 +25,8 @@ pub(crate) struct Server {
     limit_headers: Style,
     /// Networks whose word for the address of a client counts. Default: none.
     trusted_proxies: Proxies,
+    /// How many clients may listen to topics at a time. Default: 1,024.
+    event_streams: u32,
 }
 
 /// The name of a style of headers.
@@ -46,6 +48,7 @@ impl Default for Server {
             limit: None,
             limit_headers: Style::default(),
             trusted_proxies: Proxies::default(),
+            event_streams: 1024,
         }
     }
 }
@@ -65,6 +68,10 @@ impl Server {
 
     pub(crate) fn addresses(&self) -> &Addresses {
         &self.trusted_proxies.addresses
+    }
+
+    pub(crate) fn event_streams(&self) -> u32 {
+        self.event_streams
     }
 
     pub(super) fn request_deadline(&self, cache: &Cache) -> Duration {

@@ -1,10 +1,10 @@
-//! The policy or counter that a call is about, with the subject.
+//! The policy, counter or topic that a call is about, with the subject.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use forebay::{Subject, unique::Reader};
 
 use super::Segments;
-use crate::{app::Shared, counters::Counter, error::Problem, limits::Policy};
+use crate::{app::Shared, counters::Counter, error::Problem, limits::Policy, topics::Asked};
 
 /// What `/v1/limits/{policy}` names.
 #[derive(Debug)]
@@ -28,6 +28,18 @@ pub(crate) struct AskedCounter(pub(crate) Counter);
 /// The same for a call that records nobody.
 #[derive(Debug)]
 pub(crate) struct ReadCounter(pub(crate) Reader);
+
+/// What `/v1/events/{topic}` names.
+#[derive(Debug)]
+pub(crate) struct AskedTopic(pub(crate) Asked);
+
+impl FromRequestParts<Shared> for AskedTopic {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Self, Problem> {
+        app.topics.find(Segments::find(parts, 2)?).map(Self)
+    }
+}
 
 impl FromRequestParts<Shared> for AskedCounter {
     type Rejection = Problem;

@@ -62,6 +62,7 @@ async fn what_is_kept_needs_one_scope_and_figures_another() {
         ("POST", "/v1/claims/a", data, read),
         ("POST", "/v1/idempotency/a", data, read),
         ("GET", "/v1/unique/site", data, read),
+        ("POST", "/v1/events/a", data, read),
         ("GET", "/analytics/uv/today", read, data),
         ("GET", "/analytics/uv/weekly", read, data),
     ];
@@ -73,8 +74,12 @@ async fn what_is_kept_needs_one_scope_and_figures_another() {
             Answered::to(request).await.status
         };
         assert_eq!([status(Some(does_not)).await, status(None).await], [403, 401], "{path}");
-        assert!([200, 201, 400].contains(&status(Some(passes)).await), "{path}");
+        assert!([200, 201, 204, 400].contains(&status(Some(passes)).await), "{path}");
     }
+    // A stream, which has no end.
+    let listen = |token: &str| server.get("/v1/events/a").header("authorization", token).send();
+    assert_eq!(listen(read).await.unwrap().status(), 403);
+    assert_eq!(listen(data).await.unwrap().status(), 200);
 }
 
 #[test]

@@ -93,7 +93,11 @@ const OF_COUNTERS: [Refused; 8] = [
 ];
 
 /// All others but tokens.
-const OTHERS: [Refused; 14] = [
+const OTHERS: [Refused; 18] = [
+    ("[topics.orders]\ndurabel = true", &["unknown setting `topics.orders.durabel`", "`durable`"]),
+    ("[topics.orders]\nmax_len = 5", &["`topics.\"orders\".max_len`", "`durable = true`"]),
+    ("[topics.orders]\ndurable = true\nkeep_for = \"1s\"", &["`topics.\"orders\"`", "keep_for"]),
+    ("[topics.Orders]", &["`topics.\"Orders\"`", "a-z"]),
     ("listn = \"a\"", &["unknown setting `listn`", "did you mean `listen`"]),
     ("server = 5", &["`server`", "[server]"]),
     ("[auth]\ntokens = [\"a\"]", &["`auth.tokens[0]`", "{ name = "]),

@@ -8,6 +8,7 @@ mod cache;
 mod cache_batch;
 mod claims;
 mod config;
+mod events;
 mod headers;
 mod health;
 mod idempotency;

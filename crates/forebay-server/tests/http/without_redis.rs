@@ -41,6 +41,7 @@ async fn every_call_that_needs_redis_is_refused_while_it_is_gone() {
         under("PUT", KEY, &owner).body("done"),
         under("PATCH", KEY, &owner),
         under("DELETE", KEY, &owner),
+        server.post("/v1/events/prices", "a"),
         server.get(COUNTER),
         server.get("/analytics/uv/today"),
         server.get("/analytics/uv/weekly"),
