@@ -63,7 +63,12 @@ impl Sentinels {
     /// An address under which a primary of this `name` is asked for.
     pub fn url_of(&self, name: &str) -> String {
         let hosts = self.sentinels.iter().map(|sentinel| format!("127.0.0.1:{}", sentinel.port()));
-        format!("redis+sentinel://{}/{name}", hosts.collect::<Vec<_>>().join(","))
+        url(&hosts.collect::<Vec<_>>(), name)
+    }
+
+    /// The address for clients that reach the sentinels by other hosts.
+    pub fn url_by(&self, hosts: &[String]) -> String {
+        url(hosts, NAME)
     }
 
     /// The sentinels.
@@ -92,12 +97,21 @@ impl Sentinels {
     ///
     /// If that takes more than a minute and a half.
     pub fn fail_over(&self) {
+        self.switch();
+        self.settle();
+    }
+
+    /// Has a replica take over while the primary runs, and waits until all sentinels say so; the servers may not know.
+    ///
+    /// # Panics
+    ///
+    /// If that takes more than a minute and a half.
+    pub fn switch(&self) -> &Redis {
         let before = self.primary();
         // Refused while another failover is under way, or no replica is known to be good.
         let asks = || (self.sentinels[0].call(&["SENTINEL", "FAILOVER", NAME]) == "OK").then_some(());
         within(PATIENCE, asks).expect("a sentinel can be told to fail over");
-        self.replaced(before);
-        self.settle();
+        self.replaced(before)
     }
 
     /// Kills the primary and waits until a replica has taken over. It stays dead.
@@ -146,7 +160,11 @@ impl Sentinels {
     }
 
     /// Waits until every sentinel knows all others, and every server but the primary follows.
-    fn settle(&self) {
+    ///
+    /// # Panics
+    ///
+    /// If that takes more than a minute and a half.
+    pub fn settle(&self) {
         let settled = within(PATIENCE, || {
             thread::sleep(PAUSE);
             let primary = self.named()?;
@@ -157,6 +175,10 @@ impl Sentinels {
         let of = |sentinel: &Redis| sentinel.call(&["SENTINEL", "MASTER", NAME]);
         assert!(settled.is_some(), "no agreement:\n{:?}", self.sentinels.iter().map(of).collect::<Vec<_>>());
     }
+}
+
+fn url(hosts: &[String], name: &str) -> String {
+    format!("redis+sentinel://{}/{name}", hosts.join(","))
 }
 
 /// The port that a sentinel names.

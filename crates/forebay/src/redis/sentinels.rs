@@ -96,11 +96,9 @@ impl Sentinels {
     /// Completes once another server than that at `place` is the primary.
     pub(super) async fn depose(&self, place: &ConnectionAddr) {
         let mut switches = self.switches.subscribe();
-        loop {
+        // They may have told of it while the connection was made, before anybody listened.
+        while !self.locate().await.is_ok_and(|info| info.addr() != place) {
             self.clock.timeout(ROUTINE, switches.changed()).await;
-            if self.locate().await.is_ok_and(|info| info.addr() != place) {
-                return;
-            }
         }
     }
 
@@ -173,4 +171,25 @@ fn failover(fields: &[Reply]) -> u64 {
     let (names, _) = fields.as_chunks::<2>();
     let epoch = names.iter().find(|[name, _]| name.text() == Some("config-epoch"));
     epoch.and_then(|[_, epoch]| epoch.text()?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redis::address::Address;
+
+    #[tokio::test]
+    async fn whoever_connects_amid_a_failover_is_told_of_it_at_once() {
+        let rig = forebay_rig::Sentinels::start();
+        let home = Address::parse(&rig.url()).unwrap().homes(&Clock::real()).remove(0);
+        let place = home.find().await.unwrap().addr().clone();
+        // Meanwhile they tell of it.
+        let switching = tokio::task::spawn_blocking(move || {
+            rig.switch();
+            rig
+        });
+        let _rig = switching.await.unwrap();
+        let told = Clock::real().timeout(ROUTINE / 2, home.leaves(&place)).await;
+        assert!(told.is_some(), "it would be left only at the next question");
+    }
 }
