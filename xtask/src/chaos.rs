@@ -18,7 +18,7 @@ const PACKAGE: [&str; 3] = ["--locked", "--package", "forebay-trials"];
 const SHORT: [&str; 2] = ["--minutes", "0.5"];
 
 /// Each counts as one test.
-const TOPOLOGIES: [&str; 2] = ["one", "cluster"];
+const TOPOLOGIES: [&str; 3] = ["one", "cluster", "sentinel"];
 
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     Ok(if builds()? && plays(args)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })

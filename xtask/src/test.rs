@@ -35,7 +35,11 @@ const STEPS: &[Step] = &[
         .env("RUSTFLAGS", "--cfg forebay_shuttle")
         .target("shuttle"),
     Step::own("soak", "loads three processes over one Redis for half a minute", soak::short),
-    Step::own("chaos", "has everything fail for half a minute, on one server and on a cluster", chaos::short),
+    Step::own(
+        "chaos",
+        "has everything fail for half a minute, on one server, on a cluster and under sentinels",
+        chaos::short,
+    ),
     Step::cargo("docs", "doc --workspace --all-features --no-deps --locked")
         .env("RUSTDOCFLAGS", "-D warnings"),
     Step::own("readme", "runs the shell blocks of README.md", readme::run),

@@ -6,7 +6,6 @@ use std::{
     time::Duration,
 };
 
-use forebay::testing::Proxy;
 use forebay_rig::ServerClock;
 use futures::future::join_all;
 use tempfile::TempDir;
@@ -23,6 +22,7 @@ use super::{
     history::{History, Left, Process},
     starved::Meter,
     strikes,
+    way::Way,
 };
 use crate::{
     crew::{Worker, program},
@@ -49,7 +49,7 @@ const STEP: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(super) struct Seat {
     pub(super) number: usize,
-    pub(super) proxy: Option<Proxy>,
+    pub(super) way: Way,
     /// The calendar of its process.
     pub(super) clock: ServerClock,
     setup: Setup,
@@ -86,11 +86,11 @@ pub(super) struct Arena {
 impl Arena {
     async fn open(ground: Arc<Ground>, subject: Subject, seed: u64, database: &Path) -> Self {
         let setups = join_all((0..PROCESSES).map(|number| setup(&ground, subject, database, number))).await;
-        let seats = join_all(setups.into_iter().enumerate().map(|(number, (setup, proxy))| async move {
+        let seats = join_all(setups.into_iter().enumerate().map(|(number, (setup, way))| async move {
             let clock = ServerClock::running();
             let (worker, report) = Seat::start(&setup, &clock).await;
             let place = Mutex::new((number, worker));
-            (Seat { number, proxy, clock, setup, place, tasks: report.tasks }, report)
+            (Seat { number, way, clock, setup, place, tasks: report.tasks }, report)
         }))
         .await;
         let processes = seats.iter().map(|(seat, report)| process(seat.number, report)).collect();
@@ -171,6 +171,7 @@ impl Arena {
 
     /// Looks whether everything comes to rest.
     async fn end(&self) {
+        self.apart(Ground::settle).await;
         for seat in &self.seats {
             self.is_well(seat).await;
         }
@@ -208,12 +209,12 @@ impl Arena {
     }
 }
 
-async fn setup(ground: &Ground, subject: Subject, database: &Path, number: usize) -> (Setup, Option<Proxy>) {
+async fn setup(ground: &Ground, subject: Subject, database: &Path, number: usize) -> (Setup, Way) {
     let ms = |span: Duration| Some(span.as_millis().try_into().expect("it is short"));
-    let (redis, proxy) = ground.way().await;
+    let way = ground.way().await;
     let setup = Setup {
         subject,
-        redis,
+        redis: way.url.clone(),
         budget_ms: ms(BUDGET),
         lease_ms: ms(LEASE),
         load_timeout_ms: ms(LOAD_TIMEOUT),
@@ -225,7 +226,7 @@ async fn setup(ground: &Ground, subject: Subject, database: &Path, number: usize
         database: Some(database.to_owned()),
         ..Setup::default()
     };
-    (setup, proxy)
+    (setup, way)
 }
 
 fn process(seat: usize, report: &Report) -> Process {

@@ -41,10 +41,16 @@ pub enum Fault {
     Ahead,
     /// The clock of the server is set back by as much.
     Back,
-    /// A replica takes over from a primary that knows.
+    /// A replica takes over from a primary that knows, and waits for it.
     FailOver,
+    /// The same by order of a sentinel: nobody waits for what the replica lacks.
+    Switch,
     /// A primary is killed, and its replica takes over.
     KillPrimary,
+    /// A primary does nothing for so long that its replica takes over; then it goes on.
+    StopPrimary,
+    /// A sentinel does nothing for a while.
+    StopSentinel,
     /// A slot is moved to another node while it is in use.
     MoveSlot,
 }
@@ -67,15 +73,15 @@ pub enum Reach {
     Servers,
 }
 
-/// Where a fault can happen.
+/// What the servers are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Site {
-    /// Only where one server does all.
+    /// One server does all.
     One,
-    /// Only in a cluster.
+    /// A cluster.
     Cluster,
-    /// Anywhere.
-    Any,
+    /// A primary with its replicas, under sentinels.
+    Sentinels,
 }
 
 /// What a fault takes from the promises while it lasts. Where nothing is set they hold as if there was none.
@@ -101,7 +107,7 @@ pub struct Facts {
     /// Whom it befalls.
     pub reach: Reach,
     /// Where it can happen.
-    pub site: Site,
+    pub sites: &'static [Site],
     /// What it takes.
     pub takes: Takes,
 }
@@ -113,34 +119,46 @@ const FORGETS: Takes = Takes { forgets: true, ..NOTHING };
 const BOTH: Takes = Takes { hides: true, forgets: true, ..NOTHING };
 const DEPOSES: Takes = Takes { deposes: true, ..BOTH };
 
+const ANYWHERE: &[Site] = &[Site::One, Site::Cluster, Site::Sentinels];
+const ONE: &[Site] = &[Site::One];
+const CLUSTER: &[Site] = &[Site::Cluster];
+const SENTINELS: &[Site] = &[Site::Sentinels];
+/// Where each process has a network of its own.
+const NETWORKS: &[Site] = &[Site::One, Site::Sentinels];
+/// Where primaries have replicas.
+const REPLICAS: &[Site] = &[Site::Cluster, Site::Sentinels];
+
 /// Every kind.
 pub const TABLE: &[Facts] = &[
-    row(Fault::Stop, "stop", Reach::Process, Site::Any, STOPS),
-    row(Fault::Kill, "kill", Reach::Process, Site::Any, STOPS),
-    row(Fault::Skew, "skew", Reach::Process, Site::Any, NOTHING),
-    row(Fault::HoldRequests, "hold requests", Reach::Process, Site::One, HIDES),
-    row(Fault::HoldReplies, "hold replies", Reach::Process, Site::One, HIDES),
-    row(Fault::Hole, "hole", Reach::Process, Site::One, HIDES),
-    row(Fault::LoseMessages, "lose messages", Reach::Process, Site::One, NOTHING),
-    row(Fault::LoseBeats, "lose beats", Reach::Process, Site::One, NOTHING),
-    row(Fault::LoseReplies, "lose replies", Reach::Process, Site::One, HIDES),
-    row(Fault::Delay, "delay", Reach::Process, Site::One, NOTHING),
-    row(Fault::Cut, "cut", Reach::Process, Site::One, HIDES),
-    row(Fault::Deafen, "deafen", Reach::Servers, Site::Any, NOTHING),
-    row(Fault::Disconnect, "disconnect", Reach::Servers, Site::Any, HIDES),
-    row(Fault::Flush, "flush", Reach::Servers, Site::Any, FORGETS),
-    row(Fault::ForgetScripts, "forget scripts", Reach::Servers, Site::Any, NOTHING),
-    row(Fault::Freeze, "freeze", Reach::Servers, Site::Any, HIDES),
-    row(Fault::Restart, "restart", Reach::Servers, Site::One, BOTH),
-    row(Fault::Ahead, "clock ahead", Reach::Servers, Site::One, FORGETS),
-    row(Fault::Back, "clock back", Reach::Servers, Site::One, NOTHING),
-    row(Fault::FailOver, "fail over", Reach::Servers, Site::Cluster, BOTH),
-    row(Fault::KillPrimary, "kill primary", Reach::Servers, Site::Cluster, DEPOSES),
-    row(Fault::MoveSlot, "move slot", Reach::Servers, Site::Cluster, BOTH),
+    row(Fault::Stop, "stop", Reach::Process, ANYWHERE, STOPS),
+    row(Fault::Kill, "kill", Reach::Process, ANYWHERE, STOPS),
+    row(Fault::Skew, "skew", Reach::Process, ANYWHERE, NOTHING),
+    row(Fault::HoldRequests, "hold requests", Reach::Process, NETWORKS, HIDES),
+    row(Fault::HoldReplies, "hold replies", Reach::Process, NETWORKS, HIDES),
+    row(Fault::Hole, "hole", Reach::Process, NETWORKS, HIDES),
+    row(Fault::LoseMessages, "lose messages", Reach::Process, NETWORKS, NOTHING),
+    row(Fault::LoseBeats, "lose beats", Reach::Process, NETWORKS, NOTHING),
+    row(Fault::LoseReplies, "lose replies", Reach::Process, NETWORKS, HIDES),
+    row(Fault::Delay, "delay", Reach::Process, NETWORKS, NOTHING),
+    row(Fault::Cut, "cut", Reach::Process, NETWORKS, HIDES),
+    row(Fault::Deafen, "deafen", Reach::Servers, ANYWHERE, NOTHING),
+    row(Fault::Disconnect, "disconnect", Reach::Servers, ANYWHERE, HIDES),
+    row(Fault::Flush, "flush", Reach::Servers, ANYWHERE, FORGETS),
+    row(Fault::ForgetScripts, "forget scripts", Reach::Servers, ANYWHERE, NOTHING),
+    row(Fault::Freeze, "freeze", Reach::Servers, ANYWHERE, HIDES),
+    row(Fault::Restart, "restart", Reach::Servers, ONE, BOTH),
+    row(Fault::Ahead, "clock ahead", Reach::Servers, ONE, FORGETS),
+    row(Fault::Back, "clock back", Reach::Servers, ONE, NOTHING),
+    row(Fault::FailOver, "fail over", Reach::Servers, CLUSTER, BOTH),
+    row(Fault::Switch, "switch primary", Reach::Servers, SENTINELS, DEPOSES),
+    row(Fault::KillPrimary, "kill primary", Reach::Servers, REPLICAS, DEPOSES),
+    row(Fault::StopPrimary, "stop primary", Reach::Servers, SENTINELS, DEPOSES),
+    row(Fault::StopSentinel, "stop sentinel", Reach::Servers, SENTINELS, NOTHING),
+    row(Fault::MoveSlot, "move slot", Reach::Servers, CLUSTER, BOTH),
 ];
 
-const fn row(fault: Fault, name: &'static str, reach: Reach, site: Site, takes: Takes) -> Facts {
-    Facts { fault, name, reach, site, takes }
+const fn row(fault: Fault, name: &'static str, reach: Reach, sites: &'static [Site], takes: Takes) -> Facts {
+    Facts { fault, name, reach, sites, takes }
 }
 
 impl Facts {
@@ -170,8 +188,9 @@ impl Fault {
 
     /// The kinds of this reach that can happen at `site` in such a weather.
     pub fn all(reach: Reach, site: Site, weather: Weather) -> Vec<Self> {
-        let here = |facts: &Facts| facts.site == Site::Any || facts.site == site;
-        let fits = |facts: &&Facts| facts.reach == reach && here(facts) && facts.weather() == weather;
+        let fits = |facts: &&Facts| {
+            facts.reach == reach && facts.sites.contains(&site) && facts.weather() == weather
+        };
         TABLE.iter().filter(fits).map(|facts| facts.fault).collect()
     }
 }

@@ -1,9 +1,8 @@
 //! The servers that all processes share.
 
-use forebay::testing::Proxy;
-use forebay_rig::{Redis, Replicated, ServerClock};
+use forebay_rig::{Redis, Replicated, Sentinels, ServerClock};
 
-use super::fault::Site;
+use super::{fault::Site, way::Way};
 
 /// What all processes share. Another topology is another variant.
 #[derive(Debug)]
@@ -12,6 +11,8 @@ pub enum Ground {
     One(Redis, ServerClock),
     /// Three primaries with their replicas, whose clients know the way by themselves.
     Cluster(Replicated),
+    /// A primary with its replicas, whose clients ask sentinels for the way: each process behind proxies.
+    Sentinels(Sentinels),
 }
 
 impl Ground {
@@ -22,11 +23,12 @@ impl Ground {
     /// If they do not get ready.
     pub fn start(site: Site) -> Self {
         match site {
-            Site::One | Site::Any => {
+            Site::One => {
                 let (redis, clock) = Redis::with_running_clock();
                 Self::One(redis, clock)
             }
             Site::Cluster => Self::Cluster(Replicated::start()),
+            Site::Sentinels => Self::Sentinels(Sentinels::start()),
         }
     }
 
@@ -34,6 +36,7 @@ impl Ground {
         match self {
             Self::One(..) => Site::One,
             Self::Cluster(_) => Site::Cluster,
+            Self::Sentinels(_) => Site::Sentinels,
         }
     }
 
@@ -41,17 +44,23 @@ impl Ground {
         match self {
             Self::One(redis, _) => redis.keys_without_expiry(),
             Self::Cluster(cluster) => cluster.keys_without_expiry(),
+            Self::Sentinels(servers) => servers.keys_without_expiry(),
         }
     }
 
-    pub(super) async fn way(&self) -> (String, Option<Proxy>) {
+    /// Waits until the servers agree who is who, where that takes longer than a fault.
+    pub(super) fn settle(&self) {
+        if let Self::Sentinels(servers) = self {
+            servers.settle();
+        }
+    }
+
+    /// The way of one process.
+    pub(super) async fn way(&self) -> Way {
         match self {
-            Self::One(redis, _) => {
-                let server = format!("127.0.0.1:{}", redis.port());
-                let proxy = Proxy::start(server).await.expect("a port is free");
-                (proxy.url(), Some(proxy))
-            }
-            Self::Cluster(cluster) => (cluster.url(), None),
+            Self::One(redis, _) => Way::through_proxy(redis).await,
+            Self::Cluster(cluster) => Way::straight(cluster.url()),
+            Self::Sentinels(servers) => Way::by_detours(servers).await,
         }
     }
 }

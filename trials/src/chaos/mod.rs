@@ -5,9 +5,9 @@
 //! |---|---|
 //! | what may go wrong, and what the promises say about it | [`fault`] |
 //! | in which order, from one seed | `plan` |
-//! | how it is done to processes and servers | `strikes`, `cluster` |
+//! | how it is done to processes and servers | `strikes`, `cluster`, `sentinels` |
 //! | what the processes are asked meanwhile | [`operation`], `clients` |
-//! | where all of this takes place | `ground` for the servers, [`arena`] for the processes before them |
+//! | where all of this takes place | `ground` for the servers, `way` to them, [`arena`] for the processes before them |
 //! | what is written down | [`history`] |
 //! | what must not be in it | [`check`] |
 //! | what is told in the end | `table` |
@@ -21,9 +21,11 @@ mod ground;
 pub mod history;
 pub mod operation;
 mod plan;
+mod sentinels;
 mod starved;
 mod strikes;
 mod table;
+mod way;
 
 use std::time::Duration;
 

@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_kind_happens_in_the_first_round() {
-        for site in [Site::One, Site::Cluster] {
+        for site in [Site::One, Site::Cluster, Site::Sentinels] {
             let of = |weather| (0..PROCESSES).map(move |seat| Plan::of_seat(7, site, seat, weather));
             let plans = of(Weather::Storm).chain(of(Weather::Calm)).chain([Plan::of_servers(7, site)]);
             let round =

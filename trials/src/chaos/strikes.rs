@@ -2,7 +2,7 @@
 
 use std::{thread, time::Duration};
 
-use forebay::testing::{Flow, Proxy};
+use forebay::testing::Flow;
 use forebay_rig::{Redis, ServerClock};
 use futures::future::join_all;
 use tokio::time::sleep;
@@ -14,6 +14,8 @@ use super::{
     ground::Ground,
     history::{self, Span, Window},
     plan::{Plan, Strike},
+    sentinels,
+    way::Way,
 };
 use crate::moment::Moment;
 
@@ -80,6 +82,7 @@ async fn befall_servers(arena: &Arena, mut plan: Plan) {
     while due > 0 || !arena.is_over() {
         let strike = plan.next();
         sleep(strike.pause).await;
+        arena.apart(Ground::settle).await;
         storm(arena).await;
         arena.look_for_keys().await;
         let began = Moment::now();
@@ -137,60 +140,59 @@ async fn note(
 }
 
 async fn strike_process(arena: &Arena, seat: &Seat, strike: &Strike) {
-    match (strike.fault, &seat.proxy) {
-        (Fault::Stop, _) => {
+    match strike.fault {
+        Fault::Stop => {
             let (_, worker) = seat.worker();
             worker.stop();
             sleep(strike.length).await;
             worker.go_on();
         }
-        (Fault::Kill, _) => arena.replace(seat).await,
-        (Fault::Skew, _) if strike.roll.is_multiple_of(2) => seat.clock.advance(QUARTER),
-        (Fault::Skew, _) => seat.clock.step_back(QUARTER),
-        (fault, Some(proxy)) => strike_network(proxy, fault, strike).await,
-        (fault, None) => unreachable!("a process without a network of its own is befallen by {fault:?}"),
+        Fault::Kill => arena.replace(seat).await,
+        Fault::Skew if strike.roll.is_multiple_of(2) => seat.clock.advance(QUARTER),
+        Fault::Skew => seat.clock.step_back(QUARTER),
+        fault => strike_network(&seat.way, fault, strike).await,
     }
 }
 
-async fn strike_network(proxy: &Proxy, fault: Fault, strike: &Strike) {
+async fn strike_network(way: &Way, fault: Fault, strike: &Strike) {
     match fault {
-        Fault::HoldRequests => proxy.requests(Flow::Hold),
-        Fault::HoldReplies => proxy.replies(Flow::Hold),
+        Fault::HoldRequests => way.requests(Flow::Hold),
+        Fault::HoldReplies => way.replies(Flow::Hold),
         Fault::Hole => {
-            proxy.requests(Flow::Hold);
-            proxy.replies(Flow::Hold);
+            way.requests(Flow::Hold);
+            way.replies(Flow::Hold);
         }
         Fault::Delay => {
             let delay = Flow::Delay(Duration::from_millis(strike.roll % LONGEST_DELAY_MS + 1));
-            proxy.requests(delay);
-            proxy.replies(delay);
+            way.requests(delay);
+            way.replies(delay);
         }
-        Fault::LoseMessages => return lose_changes(proxy, 1 + strike.roll % MOST_CHANGES),
-        Fault::LoseBeats => return proxy.drop_replies(1 + strike.roll % MOST_BEATS, BEAT),
-        Fault::LoseReplies => return lose_replies(proxy, strike.length.min(ANSWERS)).await,
-        Fault::Cut => return proxy.cut(),
+        Fault::LoseMessages => return lose_changes(way, 1 + strike.roll % MOST_CHANGES),
+        Fault::LoseBeats => return way.drop_replies(1 + strike.roll % MOST_BEATS, BEAT),
+        Fault::LoseReplies => return lose_replies(way, strike.length.min(ANSWERS)).await,
+        Fault::Cut => return way.cut(),
         other => unreachable!("{other:?} befalls no network"),
     }
     sleep(strike.length).await;
-    proxy.requests(Flow::Pass);
-    proxy.replies(Flow::Pass);
+    way.requests(Flow::Pass);
+    way.replies(Flow::Pass);
 }
 
-fn lose_changes(proxy: &Proxy, count: u64) {
+fn lose_changes(way: &Way, count: u64) {
     for change in CHANGES {
-        proxy.drop_replies(count, change);
+        way.drop_replies(count, change);
     }
 }
 
 /// Half an answer is no answer, but its script has run.
-async fn lose_replies(proxy: &Proxy, length: Duration) {
-    proxy.refuse();
-    proxy.replies(Flow::Discard);
+async fn lose_replies(way: &Way, length: Duration) {
+    way.refuse();
+    way.replies(Flow::Discard);
     sleep(length).await;
-    proxy.cut();
+    way.cut();
     sleep(GAP).await;
-    proxy.replies(Flow::Pass);
-    proxy.accept();
+    way.replies(Flow::Pass);
+    way.accept();
 }
 
 /// Does it, and names the only ids that it hides, if not all.
@@ -201,6 +203,10 @@ fn strike_servers(ground: &Ground, strike: &Strike) -> Option<Vec<String>> {
             None
         }
         Ground::Cluster(cluster) => cluster::strike(cluster, strike),
+        Ground::Sentinels(servers) => {
+            sentinels::strike(servers, strike);
+            None
+        }
     }
 }
 

@@ -32,6 +32,8 @@ enum Topology {
     One,
     /// Three primaries with a replica each.
     Cluster,
+    /// A primary with two replicas, and three sentinels.
+    Sentinel,
     /// One after the other.
     All,
 }
@@ -41,7 +43,8 @@ impl Topology {
         match self {
             Self::One => &[Site::One],
             Self::Cluster => &[Site::Cluster],
-            Self::All => &[Site::One, Site::Cluster],
+            Self::Sentinel => &[Site::Sentinels],
+            Self::All => &[Site::One, Site::Cluster, Site::Sentinels],
         }
     }
 }
@@ -50,8 +53,8 @@ impl Topology {
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let sites = arguments.topology.sites();
-    if arguments.subject != Subject::Forebay && sites.contains(&Site::Cluster) {
-        eprintln!("error: {:?} knows no cluster; use --topology one", arguments.subject);
+    if arguments.subject != Subject::Forebay && sites != [Site::One] {
+        eprintln!("error: {:?} knows one server only; use --topology one", arguments.subject);
         return ExitCode::from(2);
     }
     let seed = arguments.seed.unwrap_or_else(rand::random);

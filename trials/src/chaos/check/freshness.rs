@@ -9,6 +9,7 @@ use super::{Finding, Promise, Verdict, Violation, ledger::Ledger};
 use crate::{
     chaos::{
         REPLAYED,
+        fault::Takes,
         history::{Act, Step},
     },
     moment::Moment,
@@ -128,10 +129,17 @@ fn excuses(ledger: &Ledger<'_>, read: &Step, change: &Step) -> Option<&'static s
     is_deposed(ledger, read, change).then_some("a replica without the change took over")
 }
 
+/// How long a process may not know that another server is the primary now.
+const NOT_TOLD: Duration = Duration::from_millis(1_500);
+
 /// Whether a change may be missing at a server that took over, and was not done again yet, or never by a process that
-/// has died since.
+/// has died since; or at the old one, of which the reader does not know better.
 fn is_deposed(ledger: &Ledger<'_>, read: &Step, change: &Step) -> bool {
-    let made = change.span();
+    let (made, asked) = (change.span(), read.span());
+    let deposes = |takes: Takes| takes.deposes;
+    if ledger.windows(read.process, asked.began.before(NOT_TOLD), asked.ended, deposes).next().is_some() {
+        return true;
+    }
     let took_over = ledger.windows(change.process, made.began, Moment(u64::MAX), |takes| takes.deposes);
     let mut lacking = took_over.filter(|window| made.ended.after(BEHIND) >= window.span.began);
     lacking.any(|window| {

@@ -161,6 +161,13 @@ fn what_a_replica_lacked_may_be_old_until_it_is_done_again() {
     assert!(!may_be_old(Outcome::Everywhere, FORGETFUL, 5_000, long_before));
 }
 
+#[test]
+fn who_was_not_told_of_another_primary_may_still_ask_the_old_one() {
+    let reader_is_late = |history: &mut History| history.feels(Fault::Switch, FORGETFUL, 1_000, 2_000);
+    assert!(may_be_old(Outcome::Everywhere, FORGETFUL, 3_499, reader_is_late));
+    assert!(!may_be_old(Outcome::Everywhere, FORGETFUL, 3_501, reader_is_late));
+}
+
 /// What becomes of two loads at a time, once `more` has happened as well.
 fn two_loads(more: impl FnOnce(&mut History)) -> (Vec<Promise>, Vec<&'static str>) {
     let mut history = history(Outcome::Everywhere);
