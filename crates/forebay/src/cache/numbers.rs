@@ -165,6 +165,8 @@ impl Numbers {
         for held in tags.chain([Some(&state.clear)]) {
             match held {
                 Some(held) if held.at_least > stamp.number => return Judgement::Passed,
+                // Others may have raised the space further than this process had heard when it passed the group.
+                Some(held) if held.own > 0 && stamp.number <= state.tops.seen => return Judgement::Passed,
                 held => known &= held.is_some_and(|held| held.epoch == epoch),
             }
         }

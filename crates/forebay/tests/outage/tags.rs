@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use forebay::cache::{Cache, Invalidated, Loaded};
+use forebay::cache::{Cache, Invalidated, Loaded, Put};
 
 use crate::{
     stage::{Stage, read},
     timing::{pass, timed},
 };
+
+/// The numbers of the space.
+const NUMBERS: &str = "tags:outage:{texts}";
 
 fn red(value: &str) -> Loaded<String> {
     Loaded::new(value.to_owned()).tag("red")
@@ -79,6 +82,25 @@ async fn what_has_a_tag_that_is_not_confirmed_is_neither_read_nor_stored_though_
     stage.call(&["ACL", "SETUSER", "default", "allchannels"]).await;
     stage.settled().await;
     assert_eq!(read_red(&stage.cache, "a", "last").await, "last");
+}
+
+// The numbers of the space have grown meanwhile, and this process has not heard of it.
+#[tokio::test]
+async fn a_tag_that_is_not_confirmed_is_passed_whatever_others_have_raised() {
+    let stage = Stage::new().await;
+    stage.put("a", red("old")).await;
+    let now: u64 = stage.call(&["HGET", NUMBERS, "now"]).await.parse().expect("the space has a number");
+    stage.call(&["HSET", NUMBERS, "now", &(now + 1_000_000_000).to_string()]).await;
+    let (_forebay, neighbour) = stage.neighbour().await;
+    assert_eq!(neighbour.put("b", red("old")).await.expect("it can be stored"), Put::Stored);
+    stage.call(&["ACL", "SETUSER", "default", "resetchannels"]).await;
+    assert_eq!(stage.cache.invalidate_tag("red").await, Invalidated::Deferred);
+    assert_eq!(read_red(&stage.cache, "b", "new").await, "new");
+    assert_eq!(stage.cache.get("b").await, None);
+    stage.call(&["ACL", "SETUSER", "default", "allchannels"]).await;
+    stage.settled().await;
+    stage.put("b", red("last")).await;
+    assert_eq!(read_red(&stage.cache, "b", "never").await, "last");
 }
 
 #[tokio::test]
