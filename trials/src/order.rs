@@ -47,6 +47,9 @@ pub struct Setup {
     pub refresh: Option<Refreshing>,
     /// The size above which a value is not stored, if not the default.
     pub max_bytes: Option<usize>,
+    /// Whether values have the tag of their id, if it has one: see [`tag_of`].
+    #[serde(default)]
+    pub tags: bool,
     /// The SQLite file that has the rows.
     pub database: Option<PathBuf>,
     /// The SQLite file that is written under locks.
@@ -87,6 +90,8 @@ pub enum Order {
         /// What the loader does.
         origin: Origin,
     },
+    /// Several values are asked for at once, with a loader that loads all that it is asked for.
+    LoadMany(Vec<String>),
     /// Reads without loading.
     Read(String),
     /// Stores a value of this version.
@@ -104,6 +109,10 @@ pub enum Order {
     },
     /// Makes the value stale.
     Expire(String),
+    /// Forgets all values with a tag: a cache without tags those of these ids.
+    InvalidateTag(String, Vec<String>),
+    /// Forgets everything, which is these ids.
+    Clear(Vec<String>),
     /// Gives the row a new version, without a word to the cache.
     Raise(String),
     /// Tells of the loads that began since the last time, and of those that still ran then.
@@ -115,6 +124,15 @@ pub enum Order {
     /// Says how the worker is.
     Report,
 }
+
+/// The tag of every second id: so that some ids share one, and others have none.
+pub fn tag_of(id: &str) -> Option<String> {
+    let number: usize = id.rsplit('-').next()?.parse().ok()?;
+    number.is_multiple_of(2).then(|| format!("tag-{}", number / 2 % TAGS))
+}
+
+/// How many tags there are.
+pub const TAGS: usize = 4;
 
 /// What a loader does.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

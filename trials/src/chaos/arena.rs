@@ -223,6 +223,7 @@ async fn setup(ground: &Ground, subject: Subject, database: &Path, number: usize
         fresh_ms: Some(10_000),
         stale_ms: 20_000,
         local_ms: (number == FORGETFUL).then_some(0),
+        tags: true,
         database: Some(database.to_owned()),
         ..Setup::default()
     };
@@ -230,8 +231,9 @@ async fn setup(ground: &Ground, subject: Subject, database: &Path, number: usize
 }
 
 fn process(seat: usize, report: &Report) -> Process {
-    let bound = if seat == FORGETFUL { 0 } else { report.bound_ms };
-    Process { seat, bound: Duration::from_millis(bound), died: None }
+    let passing = Duration::from_millis(report.bound_ms);
+    let bound = if seat == FORGETFUL { Duration::ZERO } else { passing };
+    Process { seat, bound, passing, died: None }
 }
 
 /// Plays for so long, and until every kind of fault has happened. Returns everything that was seen.

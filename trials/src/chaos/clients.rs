@@ -1,6 +1,6 @@
 //! Those who ask: each does one random operation after the other, whatever goes wrong.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use futures::future::join_all;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 use super::{
     arena::{Arena, IDS, Seat},
     history::{Act, End, Step},
-    operation::{Effect, Habits, Operation},
+    operation::{Effect, Habits, Operation, Rows},
 };
 use crate::{
     crew::Worker,
@@ -47,7 +47,16 @@ pub(super) async fn read_all(arena: &Arena) {
             let (process, worker) = seat.worker();
             let order = Order::Load { id: id(at), callers: 1, origin: Origin::Row { ms: 0 } };
             let (asked, ends) = ask(&worker, order).await;
-            let step = |end| Step { process, id: id(at), name: "load", act: Act::Load, asked, end };
+            let others = Arc::default();
+            let step = |end| Step {
+                process,
+                id: id(at),
+                others: Arc::clone(&others),
+                name: "load",
+                act: Act::Load,
+                asked,
+                end,
+            };
             arena.history().steps.extend(ends.into_iter().map(step));
         }
     }))
@@ -60,8 +69,9 @@ pub(super) fn id(at: usize) -> String {
 
 async fn one(arena: &Arena, seat: &Seat, habits: &Habits, mut dice: StdRng) {
     while !arena.is_over() {
-        let (operation, at) = (habits.operation(&mut dice), habits.id(&mut dice));
-        let mut steps = steps(arena, seat, operation, at, &mut dice).await;
+        let operation = habits.operation(&mut dice);
+        let ids = habits.ids(operation, &mut dice);
+        let mut steps = steps(arena, seat, operation, ids, &mut dice).await;
         steps.retain(|step| !was_dead(arena, step));
         if steps.is_empty() {
             sleep(REPLACING).await;
@@ -71,23 +81,41 @@ async fn one(arena: &Arena, seat: &Seat, habits: &Habits, mut dice: StdRng) {
     }
 }
 
-/// Nothing if the process was killed before it came to the operation itself; else each call of it.
-async fn steps(arena: &Arena, seat: &Seat, operation: &Operation, at: usize, dice: &mut StdRng) -> Vec<Step> {
-    let (_beside, _alone);
-    match operation.effect {
-        Effect::Puts => _alone = arena.changing[at].write().await,
-        Effect::Changes => _beside = arena.changing[at].read().await,
-        _ => {}
+/// Nothing if the process was killed before it came to the operation itself; else each call of it, or each id.
+async fn steps(
+    arena: &Arena,
+    seat: &Seat,
+    operation: &Operation,
+    ids: BTreeSet<usize>,
+    dice: &mut StdRng,
+) -> Vec<Step> {
+    let (mut beside, mut alone) = (Vec::new(), Vec::new());
+    for &at in &ids {
+        match operation.effect {
+            Effect::Puts => alone.push(arena.changing[at].write().await),
+            Effect::Changes | Effect::Passes => beside.push(arena.changing[at].read().await),
+            _ => {}
+        }
     }
-    let ((process, worker), id) = (seat.worker(), id(at));
-    let version = if operation.raises() { raise(&worker, &id).await } else { Some(0) };
-    let Some(version) = version else { return Vec::new() };
-    let (asked, ends) = ask(&worker, operation.order(&id, version, dice)).await;
-    let step = |(place, end)| {
-        let act = operation.act(version, place);
-        Step { process, id: id.clone(), name: operation.name, act, asked, end }
+    let (process, worker) = seat.worker();
+    let raised = join_all(ids.into_iter().map(async |at| {
+        let version = if operation.raises() { raise(&worker, &id(at)).await } else { Some(0) };
+        version.map(|version| (id(at), version))
+    }));
+    let Some(rows) = raised.await.into_iter().collect::<Option<Vec<_>>>().map(Rows) else {
+        return Vec::new();
     };
-    ends.into_iter().enumerate().map(step).collect()
+    let (asked, ends) = ask(&worker, operation.order(&rows, dice)).await;
+    let Rows(rows) = rows;
+    let all: Arc<[String]> = rows.iter().map(|(id, _)| id.clone()).collect();
+    let others = if rows.len() > 1 { all } else { Arc::default() };
+    let step = |at: usize| {
+        let (id, version) = rows[at.min(rows.len() - 1)].clone();
+        let act = operation.act(version, if rows.len() > 1 { 0 } else { at });
+        let end = ends[at.min(ends.len() - 1)].clone();
+        Step { process, id, others: others.clone(), name: operation.name, act, asked, end }
+    };
+    (0..rows.len().max(ends.len())).map(step).collect()
 }
 
 /// Whether a step was asked of a process that had ended before.

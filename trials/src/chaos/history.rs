@@ -1,6 +1,6 @@
 //! What is written down while it happens. All moments are of one clock, whichever process took them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::fault::Fault;
 use crate::{
@@ -59,6 +59,8 @@ pub struct Process {
     pub seat: usize,
     /// For how long it may serve what another process has changed; nothing without memory.
     pub bound: Duration,
+    /// The same of what is changed by something that ids have in common, of which every process remembers some.
+    pub passing: Duration,
     /// When it was killed, if it was.
     pub died: Option<Moment>,
 }
@@ -70,6 +72,8 @@ pub struct Step {
     pub process: usize,
     /// The id.
     pub id: String,
+    /// The others that were asked for by the same call.
+    pub others: Arc<[String]>,
     /// Its name in the table.
     pub name: &'static str,
     /// What it means.
@@ -91,6 +95,8 @@ pub enum Act {
     Read,
     /// To forget what is older than this version of the row, which is stored by now.
     Change(u64),
+    /// The same by something that the id has in common with others.
+    Pass(u64),
     /// To take what is there for stale.
     Expire,
 }

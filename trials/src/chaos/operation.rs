@@ -1,13 +1,15 @@
 //! What the processes are asked for: one line of a table each.
 
+use std::collections::BTreeSet;
+
 use rand::{
     RngExt,
     distr::{Distribution, weighted::WeightedIndex},
     rngs::StdRng,
 };
 
-use super::history::Act;
-use crate::order::{Order, Origin};
+use super::{clients::id, history::Act};
+use crate::order::{Order, Origin, TAGS, tag_of};
 
 /// How long a load sleeps after it has read its row, in milliseconds.
 const SLEEP_MS: std::ops::RangeInclusive<u64> = 0..=80;
@@ -21,8 +23,35 @@ pub struct Operation {
     pub weight: u32,
     /// What it means for those who read.
     pub effect: Effect,
-    /// What a process is told, with the id and, after a change of the row, its version.
-    order: fn(&str, u64, &mut StdRng) -> Order,
+    /// Which ids it concerns.
+    among: Among,
+    /// What a process is told.
+    order: fn(&Rows, &mut StdRng) -> Order,
+}
+
+/// Which ids an operation concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Among {
+    One,
+    Several,
+    /// All that have some tag.
+    Tagged,
+    All,
+}
+
+/// Some ids, each with the version of its row where that was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rows(pub(super) Vec<(String, u64)>);
+
+impl Rows {
+    /// The only id, or the first.
+    fn id(&self) -> String {
+        self.0[0].0.clone()
+    }
+
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.0.iter().map(|(id, _)| id.clone()).collect()
+    }
 }
 
 /// What an operation means for those who read.
@@ -40,41 +69,57 @@ pub enum Effect {
     Puts,
     /// What is there becomes stale.
     Expires,
+    /// Rows are changed, then the cache is told to forget by something that they have in common.
+    Passes,
 }
 
 /// Every kind.
 pub const TABLE: &[Operation] = &[
-    row("load", 50, Effect::Loads, |id, _, dice| load(id, Origin::Row { ms: dice.random_range(SLEEP_MS) })),
-    row("load in vain", 2, Effect::Fails, |id, _, dice| {
-        load(id, Origin::Failure { ms: dice.random_range(SLEEP_MS) })
+    row("load", 1_000, Effect::Loads, Among::One, |rows, dice| load(rows, row_in_time(dice))),
+    row("load in vain", 40, Effect::Fails, Among::One, |rows, dice| {
+        load(rows, Origin::Failure { ms: dice.random_range(SLEEP_MS) })
     }),
-    row("read", 24, Effect::Reads, |id, _, _| Order::Read(id.into())),
-    row("invalidate", 8, Effect::Changes, |id, _, _| Order::Invalidate(id.into())),
-    row("amid loads", 4, Effect::Changes, |id, _, dice| Order::InvalidateAmidLoads {
-        id: id.into(),
+    row("load many", 60, Effect::Loads, Among::Several, |rows, _| Order::LoadMany(rows.ids())),
+    row("read", 480, Effect::Reads, Among::One, |rows, _| Order::Read(rows.id())),
+    row("invalidate", 160, Effect::Changes, Among::One, |rows, _| Order::Invalidate(rows.id())),
+    row("amid loads", 80, Effect::Changes, Among::One, |rows, dice| Order::InvalidateAmidLoads {
+        id: rows.id(),
         callers: dice.random_range(1..5),
-        origin: Origin::Row { ms: dice.random_range(SLEEP_MS) },
+        origin: row_in_time(dice),
     }),
-    row("put", 6, Effect::Puts, |id, version, _| Order::Put(id.into(), version)),
-    row("expire", 6, Effect::Expires, |id, _, _| Order::Expire(id.into())),
+    row("put", 120, Effect::Puts, Among::One, |rows, _| Order::Put(rows.id(), rows.0[0].1)),
+    row("expire", 120, Effect::Expires, Among::One, |rows, _| Order::Expire(rows.id())),
+    row("invalidate tag", 15, Effect::Passes, Among::Tagged, |rows, _| {
+        Order::InvalidateTag(tag_of(&rows.id()).expect("all of them have it"), rows.ids())
+    }),
+    // Seldom: what is old would have no time to be seen otherwise.
+    row("clear", 1, Effect::Passes, Among::All, |rows, _| Order::Clear(rows.ids())),
 ];
+
+/// How many ids are asked for at once.
+const SEVERAL: std::ops::Range<usize> = 2..7;
 
 const fn row(
     name: &'static str,
     weight: u32,
     effect: Effect,
-    order: fn(&str, u64, &mut StdRng) -> Order,
+    among: Among,
+    order: fn(&Rows, &mut StdRng) -> Order,
 ) -> Operation {
-    Operation { name, weight, effect, order }
+    Operation { name, weight, effect, among, order }
 }
 
-fn load(id: &str, origin: Origin) -> Order {
-    Order::Load { id: id.into(), callers: 1, origin }
+fn load(rows: &Rows, origin: Origin) -> Order {
+    Order::Load { id: rows.id(), callers: 1, origin }
+}
+
+fn row_in_time(dice: &mut StdRng) -> Origin {
+    Origin::Row { ms: dice.random_range(SLEEP_MS) }
 }
 
 impl Operation {
     pub(super) fn raises(&self) -> bool {
-        matches!(self.effect, Effect::Changes | Effect::Puts)
+        matches!(self.effect, Effect::Changes | Effect::Puts | Effect::Passes)
     }
 
     /// What a call means, the first one or another.
@@ -86,11 +131,12 @@ impl Operation {
             Effect::Reads => Act::Read,
             Effect::Changes | Effect::Puts => Act::Change(version),
             Effect::Expires => Act::Expire,
+            Effect::Passes => Act::Pass(version),
         }
     }
 
-    pub(super) fn order(&self, id: &str, version: u64, dice: &mut StdRng) -> Order {
-        (self.order)(id, version, dice)
+    pub(super) fn order(&self, rows: &Rows, dice: &mut StdRng) -> Order {
+        (self.order)(rows, dice)
     }
 }
 
@@ -99,22 +145,35 @@ impl Operation {
 pub(super) struct Habits {
     operations: WeightedIndex<u32>,
     ids: WeightedIndex<f64>,
+    count: usize,
 }
 
 impl Habits {
     /// So many ids, each as popular as its place says: the second half as much as the first, and so on.
-    pub(super) fn of(ids: usize) -> Self {
+    pub(super) fn of(count: usize) -> Self {
         let operations = WeightedIndex::new(TABLE.iter().map(|operation| operation.weight));
-        let ids = WeightedIndex::new((1..=ids).map(|place| 1.0 / place as f64));
+        let ids = WeightedIndex::new((1..=count).map(|place| 1.0 / place as f64));
         let some = "there are some, of some weight";
-        Self { operations: operations.expect(some), ids: ids.expect(some) }
+        Self { operations: operations.expect(some), ids: ids.expect(some), count }
     }
 
     pub(super) fn operation(&self, dice: &mut StdRng) -> &'static Operation {
         &TABLE[self.operations.sample(dice)]
     }
 
-    pub(super) fn id(&self, dice: &mut StdRng) -> usize {
-        self.ids.sample(dice)
+    /// The ids that an operation concerns this time, each once, in their order.
+    pub(super) fn ids(&self, operation: &Operation, dice: &mut StdRng) -> BTreeSet<usize> {
+        match operation.among {
+            Among::One => [self.ids.sample(dice)].into(),
+            Among::Several => {
+                let several = dice.random_range(SEVERAL);
+                (0..several).map(|_| self.ids.sample(dice)).collect()
+            }
+            Among::Tagged => {
+                let tag = format!("tag-{}", dice.random_range(0..TAGS));
+                (0..self.count).filter(|&at| tag_of(&id(at)).as_ref() == Some(&tag)).collect()
+            }
+            Among::All => (0..self.count).collect(),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context, Result};
 use forebay::{
     Forebay,
-    cache::{Cache, Refresh},
+    cache::{Batching, Load, Refresh},
     status::{RedisStatus, Status},
 };
 use forebay_trials::{
@@ -13,13 +13,14 @@ use forebay_trials::{
     moment::Moment,
     order::{Answer, Call, Order, Origin, Outcome, Refreshing, Report, Setup, Subject},
 };
+use futures::future::join_all;
 use tokio::task::JoinSet;
 
 use crate::{
     holder,
     naive::Naive,
-    origin::{Source, Value},
-    shop::Shop,
+    origin::{Failed, Source, Value},
+    shop::{Shop, TOGETHER, Tags},
 };
 
 const HOUR_MS: u64 = 3_600_000;
@@ -49,8 +50,8 @@ impl Desk {
         let (forebay, shop) = match setup.subject {
             Subject::Forebay => {
                 let forebay = forebay(&setup).await?;
-                let cache = cache(&forebay, &setup)?;
-                (forebay, Shop::Forebay(cache))
+                let cache = cache(&forebay, &setup, source.clone())?;
+                (forebay, Shop::Forebay(cache, Tags(setup.tags)))
             }
             Subject::Naive => {
                 (Forebay::builder("trial").memory().build().await?, Shop::Naive(Naive::open(&setup)?))
@@ -81,6 +82,13 @@ impl Desk {
             Order::Steadily { id, callers, every_ms, origin } => {
                 Answer::Done(self.steadily(&id, callers, Duration::from_millis(every_ms), origin).await)
             }
+            Order::LoadMany(ids) => {
+                let began = Moment::now();
+                let outcomes = self.shop.load_many(&ids, self.source.clone()).await;
+                let ended = Moment::now();
+                let call = |outcome| Call { began, ended, outcome };
+                Answer::Done(outcomes.into_iter().map(call).collect())
+            }
             Order::Read(id) => one(self.shop.read(&id)).await,
             Order::Put(id, version) => one(self.shop.put(&id, version)).await,
             Order::Invalidate(id) => one(self.shop.invalidate(&id)).await,
@@ -92,6 +100,8 @@ impl Desk {
                 Answer::Done([vec![change], loads].concat())
             }
             Order::Expire(id) => one(self.shop.expire(&id)).await,
+            Order::InvalidateTag(tag, ids) => one(self.shop.invalidate_tag(&tag, &ids)).await,
+            Order::Clear(ids) => one(self.shop.clear(&ids)).await,
             Order::Raise(id) => Answer::Raised(self.source.raise(&id).await),
             Order::Loads => Answer::Loads(self.source.tell()),
             Order::Hold(hold) => {
@@ -172,7 +182,7 @@ async fn forebay(setup: &Setup) -> Result<Forebay> {
     Ok(builder.build().await?)
 }
 
-fn cache(forebay: &Forebay, setup: &Setup) -> Result<Cache<Value>> {
+fn cache(forebay: &Forebay, setup: &Setup, source: Source) -> Result<Batching<Value, Failed>> {
     let ms = Duration::from_millis;
     let mut cache = forebay
         .cache::<Value>("things", ms(setup.fresh_ms.unwrap_or(HOUR_MS)))
@@ -197,7 +207,15 @@ fn cache(forebay: &Forebay, setup: &Setup) -> Result<Cache<Value>> {
     if let Some(bytes) = setup.max_bytes {
         cache = cache.max_bytes(bytes);
     }
-    Ok(cache.build()?)
+    let state = (source, Tags(setup.tags));
+    let together = async |(source, tags): (Source, Tags), loads: Vec<Load<Value>>| {
+        let one = async |load: &Load<Value>| {
+            let loaded = source.clone().load(load.id().to_owned(), TOGETHER).await;
+            (load.id().to_owned(), loaded.map(|value| tags.put_on(load.id(), value)))
+        };
+        Ok::<_, Failed>(join_all(loads.iter().map(one)).await)
+    };
+    Ok(cache.batch_loader(state, together).build()?)
 }
 
 async fn one(answer: impl Future<Output = Outcome>) -> Answer {

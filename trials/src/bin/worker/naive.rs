@@ -82,6 +82,11 @@ impl Naive {
         done(self.ask(cmd("DEL").arg(id)).await)
     }
 
+    pub(crate) async fn forget_all(&self, ids: &[String]) -> Outcome {
+        ids.iter().for_each(|id| drop(self.near().remove(id)));
+        done(self.ask(cmd("DEL").arg(ids)).await)
+    }
+
     async fn get(&self, id: &str) -> RedisResult<Option<Arc<Value>>> {
         let near = self.near().get(id).cloned();
         if let Some((since, value)) = near

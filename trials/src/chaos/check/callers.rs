@@ -13,7 +13,7 @@ use crate::{
         history::{Act, End, Span, Step},
     },
     moment::Moment,
-    order::Outcome,
+    order::{Load, Outcome},
 };
 
 /// How much a machine may add that is busy with other things.
@@ -32,7 +32,7 @@ pub(super) fn check(ledger: &Ledger<'_>, verdict: &mut Verdict) {
             errs(item, step, verdict);
             if matches!(step.act, Act::Load | Act::LoadInVain | Act::Read) && step.call().is_some() {
                 verdict.tries(Promise::Optional);
-                waits(ledger, item, step, verdict);
+                waits(ledger, step, verdict);
             }
         }
     }
@@ -67,7 +67,7 @@ fn most(act: Act) -> Duration {
         // Its flight may wait, load, and be followed by another one.
         Act::Load | Act::LoadInVain | Act::Read => WAIT + LOAD_TIMEOUT + BUDGET * 2,
         // A put asks twice.
-        Act::Change(_) | Act::Expire => BUDGET * 2,
+        Act::Change(_) | Act::Pass(_) | Act::Expire => BUDGET * 2,
     }
 }
 
@@ -92,15 +92,16 @@ fn has_failed(item: &Item<'_>, step: &Step) -> bool {
 }
 
 /// No caller waits longer than a budget for anything but loads.
-fn waits(ledger: &Ledger<'_>, item: &Item<'_>, step: &Step, verdict: &mut Verdict) {
+fn waits(ledger: &Ledger<'_>, step: &Step, verdict: &mut Verdict) {
     let span = step.span();
-    let added = took(ledger, step).saturating_sub(loading(item, span));
+    let items: Vec<_> = ledger.items(step).collect();
+    let added = took(ledger, step).saturating_sub(loading(&items, span));
     if added <= BUDGET + SLACK {
         return;
     }
     let finding = if added <= BUDGET + SLACK + ledger.starved_for(span.began, span.ended) {
         Finding::Excused("the machine was busy")
-    } else if waits_for_orphan(ledger, item, step) {
+    } else if items.iter().any(|item| waits_for_orphan(ledger, item, step)) {
         Finding::Excused("somebody in trouble had the lease")
     } else {
         wrong(Promise::Optional, step, &format!("{added:?} of it no load ran"))
@@ -114,14 +115,17 @@ fn took(ledger: &Ledger<'_>, step: &Step) -> Duration {
     span.ended.since(span.began).saturating_sub(stopped)
 }
 
-/// How long at least one load of the id ran meanwhile.
-fn loading(item: &Item<'_>, span: Span) -> Duration {
+/// How long at least one load of the ids ran meanwhile.
+fn loading(items: &[&Item<'_>], span: Span) -> Duration {
+    let mut loads: Vec<&Load> = Vec::new();
+    for item in items {
+        let begun = item.loads.iter().take_while(|(_, load)| load.began <= span.ended);
+        loads.extend(begun.map(|(_, load)| load));
+    }
+    loads.sort_by_key(|load| load.began);
     let (mut sum, mut until) = (Duration::ZERO, span.began);
-    for (_, load) in &item.loads {
+    for load in loads {
         let ended = load.ended.unwrap_or(load.began);
-        if load.began > span.ended {
-            break;
-        }
         sum += Span { began: load.began.max(until), ended }.within(span.began, span.ended);
         until = until.max(ended);
     }

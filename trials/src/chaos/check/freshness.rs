@@ -35,8 +35,10 @@ pub(super) fn check(ledger: &Ledger<'_>, verdict: &mut Verdict) {
 
 /// The changes of one id, and from when on which version has to be seen.
 struct Changes<'a> {
-    /// By everybody, and by each process of its own.
+    /// By everybody: what was changed by itself, and what by something that it has in common with others.
     others: Tide<'a>,
+    passing: Tide<'a>,
+    /// By each process what it changed.
     own: HashMap<usize, Tide<'a>>,
 }
 
@@ -67,13 +69,42 @@ impl<'a> Tide<'a> {
     }
 }
 
+impl Tide<'_> {
+    /// Whether a read misses what another process has changed, which is to be seen within `bound`.
+    fn check(&self, ledger: &Ledger<'_>, read: &Step, shown: u64, bound: Duration, verdict: &mut Verdict) {
+        let began = read.span().began;
+        let (promise, since) = match bound {
+            Duration::ZERO => (Promise::NotStale, began),
+            bound => (Promise::Bounded, began.before(bound + SLACK)),
+        };
+        let (tried, missed) = self.missed(since, shown);
+        if tried {
+            verdict.tries(promise);
+        }
+        let mut excuse = None;
+        for change in missed.filter(|change| change.process != read.process) {
+            match excuses(ledger, read, change) {
+                None => return verdict.take(promise, wrong(ledger, promise, read, change)),
+                why => excuse = why,
+            }
+        }
+        if let Some(why) = excuse {
+            verdict.take(promise, Finding::Excused(why));
+        }
+    }
+}
+
 impl<'a> Changes<'a> {
     fn of(ledger: &Ledger<'a>, steps: &[&'a Step]) -> Self {
-        let (mut others, mut own): (Vec<_>, HashMap<_, Vec<_>>) = Default::default();
+        let (mut others, mut passing, mut own): (Vec<_>, Vec<_>, HashMap<_, Vec<_>>) = Default::default();
         for &step in steps {
-            let Act::Change(version) = step.act else { continue };
+            let (version, to) = match step.act {
+                Act::Change(version) => (version, &mut others),
+                Act::Pass(version) => (version, &mut passing),
+                _ => continue,
+            };
             if let Some(moment) = ledger.visible(step) {
-                others.push((moment, version, step));
+                to.push((moment, version, step));
             }
             if let Some(call) = step.call()
                 && matches!(call.outcome, Outcome::Everywhere | Outcome::Deferred)
@@ -82,7 +113,7 @@ impl<'a> Changes<'a> {
             }
         }
         let own = own.into_iter().map(|(process, changes)| (process, Tide::of(changes))).collect();
-        Self { others: Tide::of(others), own }
+        Self { others: Tide::of(others), passing: Tide::of(passing), own }
     }
 
     fn check(&self, ledger: &Ledger<'_>, read: &Step, shown: u64, verdict: &mut Verdict) {
@@ -97,24 +128,8 @@ impl<'a> Changes<'a> {
                 return verdict.take(Promise::NotStale, wrong(ledger, Promise::NotStale, read, change));
             }
         }
-        let (promise, since) = match process.bound {
-            Duration::ZERO => (Promise::NotStale, began),
-            bound => (Promise::Bounded, began.before(bound + SLACK)),
-        };
-        let (tried, missed) = self.others.missed(since, shown);
-        if tried {
-            verdict.tries(promise);
-        }
-        let mut excuse = None;
-        for change in missed.filter(|change| change.process != read.process) {
-            match excuses(ledger, read, change) {
-                None => return verdict.take(promise, wrong(ledger, promise, read, change)),
-                why => excuse = why,
-            }
-        }
-        if let Some(why) = excuse {
-            verdict.take(promise, Finding::Excused(why));
-        }
+        self.others.check(ledger, read, shown, process.bound, verdict);
+        self.passing.check(ledger, read, shown, process.passing, verdict);
     }
 }
 

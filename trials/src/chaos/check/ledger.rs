@@ -1,6 +1,6 @@
 //! A history, so ordered that what belongs together is found.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, iter, time::Duration};
 
 use crate::{
     chaos::{
@@ -53,6 +53,12 @@ impl<'a> Ledger<'a> {
         }
         settled.values_mut().for_each(|moments| moments.sort_unstable());
         Self { history, by_id, windows, settled }
+    }
+
+    /// The ids that a step asks for.
+    pub(super) fn items(&self, step: &'a Step) -> impl Iterator<Item = &Item<'a>> {
+        let ids = iter::once(&step.id).chain(step.others.iter().filter(|other| **other != step.id));
+        ids.filter_map(|id| self.by_id.get(&**id))
     }
 
     pub(super) fn process(&self, number: usize) -> &Process {

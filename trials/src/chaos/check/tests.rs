@@ -1,6 +1,6 @@
 //! The check finds what it is to find, and excuses what a promise leaves out, no more.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::*;
 use crate::{
@@ -26,6 +26,7 @@ fn history(change: Outcome) -> History {
     let process = |seat| Process {
         seat,
         bound: Duration::from_millis(if seat == FORGETFUL { 0 } else { BOUND }),
+        passing: Duration::from_millis(BOUND),
         died: None,
     };
     let mut history = History { processes: (0..4).map(process).collect(), ..History::default() };
@@ -37,7 +38,15 @@ impl History {
     fn told(&mut self, process: usize, act: Act, began: u64, ended: u64, outcome: Outcome) {
         let end = End::Told(Call { began: ms(began), ended: ms(ended), outcome });
         let name = if matches!(act, Act::Change(_)) { "invalidate" } else { "load" };
-        self.steps.push(Step { process, id: "a".into(), name, act, asked: ms(began), end });
+        self.steps.push(Step {
+            process,
+            id: "a".into(),
+            others: Arc::default(),
+            name,
+            act,
+            asked: ms(began),
+            end,
+        });
     }
 
     fn shows(&mut self, process: usize, began: u64, version: u64) {
@@ -100,6 +109,21 @@ fn a_process_without_memory_sees_a_change_at_once() {
 fn another_process_sees_a_change_within_the_bound() {
     assert!(may_be_old(Outcome::Everywhere, 0, 1_020 + BOUND, nothing));
     assert!(!may_be_old(Outcome::Everywhere, 0, LATE, nothing));
+}
+
+#[test]
+fn what_is_invalidated_by_a_tag_is_seen_at_once_by_who_does_it_and_within_the_bound_by_all_others() {
+    let shown = |reader, began| {
+        let mut history = history(Outcome::Everywhere);
+        history.steps[0].act = Act::Pass(2);
+        history.shows(reader, began, 1);
+        findings(&history).0
+    };
+    assert_eq!(shown(1, 1_020), [Promise::NotStale]);
+    for other in [0, FORGETFUL] {
+        assert_eq!(shown(other, 1_020 + BOUND), []);
+        assert_eq!(shown(other, LATE), [Promise::Bounded]);
+    }
 }
 
 #[test]
@@ -270,6 +294,18 @@ fn time_that_no_load_took_is_found() {
     };
     assert_eq!(slow(load(2, 20_010, 21_900)).0, []);
     assert_eq!(slow(load(2, 20_010, 20_900)).0, [Promise::Optional], "it was over by half");
+    let of_another = |together: &'static [&str]| {
+        move |history: &mut History| {
+            let load = Load { id: "b".into(), began: ms(20_010), ended: Some(ms(21_900)) };
+            history.loads.push((2, load));
+            history.told(2, Act::Load, 21_800, 21_900, Outcome::Value { version: 9, pid: 1 });
+            history.steps.last_mut().unwrap().id = "b".into();
+            let slow = history.steps.iter_mut().find(|step| step.asked == ms(20_000)).unwrap();
+            slow.others = together.iter().map(|&id| id.to_owned()).collect();
+        }
+    };
+    assert_eq!(slow(of_another(&[])).0, [Promise::Optional], "nobody asked for it");
+    assert_eq!(slow(of_another(&["a", "b"])).0, [], "both were asked for at once");
 }
 
 #[test]
@@ -286,6 +322,7 @@ fn a_lease_of_somebody_in_trouble_may_be_waited_for() {
         history.steps.push(Step {
             process: 2,
             id: "a".into(),
+            others: Arc::default(),
             name: "load",
             act: Act::Load,
             asked: ms(19_990),
