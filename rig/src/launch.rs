@@ -1,6 +1,8 @@
 //! How a server is started: its command line, and the wait until it answers.
 
 use std::{
+    env,
+    ffi::OsString,
     fs::{self, File},
     path::PathBuf,
     process::{Command, Stdio},
@@ -16,6 +18,9 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const PROBE: Duration = Duration::from_secs(1);
+
+/// Names another program than `redis-server`, such as a `valkey-server`.
+const PROGRAM: &str = "RIG_SERVER";
 
 /// Everything that a second start has in common with the first.
 #[derive(Debug)]
@@ -55,13 +60,13 @@ impl Launch {
         match ready {
             Some(true) => Some(process),
             Some(false) if log().contains("Address already in use") => None,
-            _ => panic!("redis-server does not answer on port {}:\n{}", self.port, log()),
+            _ => panic!("{} does not answer on port {}:\n{}", program().display(), self.port, log()),
         }
     }
 
     fn command(&self) -> Command {
         let log = File::create(self.log()).expect("a file can be created in a folder of one's own");
-        let mut command = spawner::dying("redis-server");
+        let mut command = spawner::dying(program());
         if let Some(clock) = &self.clock {
             command.envs(clock.environment());
         }
@@ -90,4 +95,8 @@ impl Launch {
     fn log(&self) -> PathBuf {
         self.folder.path().join("log")
     }
+}
+
+fn program() -> OsString {
+    env::var_os(PROGRAM).unwrap_or_else(|| "redis-server".into())
 }

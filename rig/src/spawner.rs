@@ -4,6 +4,7 @@
 //! while a server may be shared with other tests.
 
 use std::{
+    ffi::OsStr,
     io,
     process::{Child, Command},
     sync::{
@@ -42,9 +43,9 @@ pub fn spawn(command: Command) -> io::Result<Child> {
 }
 
 /// A command whose process the kernel kills when the thread that started it ends.
-pub fn dying(program: &str) -> Command {
+pub fn dying(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "--", program]);
+    command.args(["--pdeathsig", "KILL", "--"]).arg(program);
     command
 }
 
