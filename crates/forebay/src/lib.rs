@@ -14,7 +14,9 @@
 //! | 4 | [`lock`] | one at a time, and told when that is over |
 //! | 4 | [`once`] | claims, and work that runs once however often it is asked for |
 //! | 4 | [`unique`] | different visitors by the day |
-//! | 3 | `bus`, [`topic`] | what processes tell each other, and applications |
+//! | 4 | [`filter`] | ids that cannot exist |
+//! | 4 | [`topic`] | messages of applications, kept or not, and shared by groups of consumers |
+//! | 3 | `bus` | what processes tell each other |
 //! | 2 | `context`, `wake` | what every primitive is built from; who waits for what |
 //! | 1 | `redis`, `expiring` | the one handle to Redis; the map with deadlines under every memory backend |
 //! | 0 | [`clock`], [`codec`], [`dice`], [`key`], [`observe`], [`status`], [`Subject`], [`Error`], … | values and the world |
@@ -46,11 +48,11 @@ mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod token;
+pub mod topic;
 pub mod unique;
 mod wake;
 
 pub use self::{
-    bus::topic,
     error::{Error, ErrorKind},
     forebay::{Builder, Forebay},
     key::Fingerprint,

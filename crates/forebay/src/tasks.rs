@@ -16,6 +16,7 @@ pub(crate) struct Tasks {
     runtime: Handle,
     running: TaskTracker,
     stopping: CancellationToken,
+    waning: CancellationToken,
     ended: CancellationToken,
 }
 
@@ -26,6 +27,7 @@ impl Tasks {
             runtime,
             running: TaskTracker::new(),
             stopping: CancellationToken::new(),
+            waning: CancellationToken::new(),
             ended: CancellationToken::new(),
         }
     }
@@ -68,6 +70,11 @@ impl Tasks {
         self.stopping.cancelled().await;
     }
 
+    /// Completes when half of a shutdown's budget is over: what was waited for until then is to be left as it is.
+    pub(crate) async fn waning(&self) {
+        self.waning.cancelled().await;
+    }
+
     /// Asks the tasks to stop, and waits for none.
     pub(crate) fn stop(&self) {
         self.stopping.cancel();
@@ -77,9 +84,14 @@ impl Tasks {
     ///
     /// Returns whether all of them ended by themselves.
     pub(crate) async fn shut_down(&self, clock: &Clock, budget: Duration) -> bool {
+        let until = clock.now().after(budget);
         self.stopping.cancel();
         self.running.close();
-        let all = clock.timeout(budget, self.running.wait()).await.is_some();
+        let mut all = clock.timeout(budget / 2, self.running.wait()).await.is_some();
+        if !all {
+            self.waning.cancel();
+            all = clock.timeout(until.since(clock.now()), self.running.wait()).await.is_some();
+        }
         self.ended.cancel();
         all
     }

@@ -13,8 +13,8 @@ const FLOORS: [&[&str]; 8] = [
     &["expiring", "redis"],
     &["context", "wake"],
     &["bus"],
-    &["filter", "limiter", "lock", "once", "unique"],
-    &["cache", "health"],
+    &["filter", "limiter", "lock", "once", "topic", "unique"],
+    &["cache"],
     &["http"],
     &["forebay", "testing"],
 ];

@@ -5,13 +5,11 @@
 //! | what is told | `message` |
 //! | how the teller counts | `numbers` |
 //! | how a hearer finds what it has missed | `ledger`, `account` |
-//! | what applications tell each other | `topic` |
 
 mod account;
 mod ledger;
 mod message;
 mod numbers;
-pub mod topic;
 
 use std::{
     fmt,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::sweep_with;
 use crate::{
-    bus::{Bus, topic},
+    bus::Bus,
     context::{Context, Remote},
-    filter, limiter, lock, once, unique,
+    filter, limiter, lock, once, topic, unique,
 };
 
 /// Where limiters, locks, claims, counters, filters and topics are built.

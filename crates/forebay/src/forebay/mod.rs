@@ -12,7 +12,6 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use self::builder::Builder;
 use self::{homes::Homes, local::Local, remote::Remote};
 use crate::{
-    bus::topic,
     cache::{self, Deferred, Leases, Memory, Shared, Site},
     codec::{Codec, MessagePack},
     context::Context,
@@ -26,7 +25,7 @@ use crate::{
     sync::Mutex,
     tasks::Tasks,
     token::Token,
-    unique,
+    topic, unique,
 };
 
 /// How often what is past its deadline is removed. It is out of use from the deadline on.
@@ -212,7 +211,7 @@ impl Forebay {
     /// process can still be read.
     ///
     /// Over Redis, visitors that wait to be counted and changes that it has not confirmed are sent within the budget,
-    /// and the connections are closed.
+    /// consumers hand over what they have not settled in half of it, and the connections are closed.
     ///
     /// Returns whether everything ended by itself.
     pub async fn shutdown(&self, budget: Duration) -> bool {

@@ -353,3 +353,18 @@ pub(crate) async fn a_shutdown_ends_the_waiting_and_hands_over(rig: impl Rig) {
     assert!(while_settling(&rig, consumer.next()).await.expect("it ends at once").is_none());
     assert!(shutting_down.await.unwrap());
 }
+
+pub(crate) async fn a_shutdown_hands_over_what_nobody_settles(rig: impl Rig) {
+    let topic = durable(&rig);
+    publish(&topic, 1).await;
+    let mut consumer = group(&topic).consumer("one");
+    let held = delivered(&mut consumer).await;
+    let shutting_down = {
+        let forebay = rig.forebay().clone();
+        tokio::spawn(async move { forebay.shutdown(VISIBILITY / 2).await })
+    };
+    rig.settle().await;
+    rig.pass(VISIBILITY / 4).await;
+    assert!(shutting_down.await.unwrap(), "it was not ended by force");
+    drop(held);
+}

@@ -118,6 +118,7 @@ macro_rules! stamp_topics {
                     a_topic_that_ended_takes_its_groups_along_and_they_begin_anew,
                     what_could_not_work_is_refused_by_name,
                     a_shutdown_ends_the_waiting_and_hands_over,
+                    a_shutdown_hands_over_what_nobody_settles,
                 }
                 handlers: {
                     so_many_are_handled_at_a_time_and_each_once,

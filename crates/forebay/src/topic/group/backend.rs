@@ -4,13 +4,13 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use super::{DeadLetter, Letter, builder::Options};
 use crate::{
-    bus::topic::{Id, Retention, backend::Answer},
     key::Name,
+    topic::{Id, Retention, backend::Answer},
 };
 
 /// Who consumes.
 #[derive(Debug, Clone)]
-pub(in crate::bus::topic) struct Seat {
+pub(in crate::topic) struct Seat {
     pub(super) topic: Name,
     pub(super) group: Name,
     /// In its encoded form.
@@ -21,7 +21,7 @@ pub(in crate::bus::topic) struct Seat {
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::bus::topic) struct Look {
+pub(in crate::topic) struct Look {
     pub(super) most: usize,
     /// Whether this consumer has never found the group.
     pub(super) is_first: bool,
@@ -35,7 +35,7 @@ pub(in crate::bus::topic) struct Look {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::bus::topic) struct Fetched {
+pub(in crate::topic) struct Fetched {
     pub(super) letters: Vec<Letter>,
     /// Where to look on.
     pub(super) own: Option<Id>,
@@ -49,7 +49,7 @@ pub(in crate::bus::topic) struct Fetched {
 
 /// What a consumer says of a delivery.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::bus::topic) enum Verdict<'a> {
+pub(in crate::topic) enum Verdict<'a> {
     Done,
     /// It is to be delivered again after a while, or put aside.
     Failed {
@@ -64,7 +64,7 @@ pub(in crate::bus::topic) enum Verdict<'a> {
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::bus::topic) enum Settled {
+pub(in crate::topic) enum Settled {
     Yes,
     /// It was put aside.
     Dead,
@@ -76,18 +76,18 @@ pub(in crate::bus::topic) enum Settled {
 
 /// What a consumer that goes away leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::bus::topic) struct Left {
+pub(in crate::topic) struct Left {
     /// Whether there is more to hand over.
     pub(super) more: bool,
     pub(super) lost: u64,
 }
 
 /// The groups of one `Forebay`.
-pub(in crate::bus::topic) trait Backend: fmt::Debug + Send + Sync {
+pub(in crate::topic) trait Backend: fmt::Debug + Send + Sync {
     /// Delivers some messages: those that this consumer had, then those that others have left, then new ones.
     fn fetch<'a>(&'a self, seat: &'a Seat, look: Look) -> Answer<'a, Fetched>;
 
-    /// Settles one delivery of a message. An end that is not answered is told until it is.
+    /// Settles one delivery of a message. An end that is not answered is told again, for as long as a takeback tries.
     fn settle<'a>(&'a self, seat: &'a Seat, letter: &'a Letter, verdict: Verdict<'a>) -> Answer<'a, Settled>;
 
     /// Hands over some of what this consumer has, and removes it once that is all.

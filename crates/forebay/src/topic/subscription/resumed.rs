@@ -5,7 +5,8 @@ use std::{collections::VecDeque, sync::Arc};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::{
-    bus::topic::{
+    observe::TopicOutcome,
+    topic::{
         Id,
         backend::{From, Page},
         cursor::{Cursor, Place, Step},
@@ -13,7 +14,6 @@ use crate::{
         message::{Deaf, Heard, Message},
         tail::{PAUSE, Tail, Told},
     },
-    observe::TopicOutcome,
 };
 
 pub(super) struct Resumed {

@@ -39,18 +39,20 @@ impl Delivery {
         Self { letter, open: Some(Open::at(desk)) }
     }
 
-    /// Says that it is done. Returns whether the group still waited for that; else somebody has done it before.
+    /// Says that it is done. Returns whether the message was still this consumer's: otherwise it was
+    /// settled before, or is no longer kept.
     ///
     /// # Errors
     ///
-    /// The store cannot be asked. It is told as soon as it can; if this process ends before, the message is delivered
-    /// again.
+    /// The store cannot be asked. It is told as soon as it can, for at most an hour and at most 10,000 of them at a
+    /// time; if this process ends before, the message is delivered again.
     pub async fn ack(mut self) -> Result<bool, Error> {
         let Some(open) = self.open.take() else { return Ok(false) };
         Ok(open.0.settle(&self.letter, Verdict::Done).await? == Settled::Yes)
     }
 
-    /// Says that it could not be done, and why. It is delivered again after a while, or put aside with the reason.
+    /// Says that it could not be done, and why. It is delivered again after a while, or put aside with the
+    /// first 500 characters of the reason.
     ///
     /// # Errors
     ///

@@ -39,7 +39,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    pub(in crate::bus::topic) fn new(topic: Arc<durable::Inner>, name: &str) -> Self {
+    pub(in crate::topic) fn new(topic: Arc<durable::Inner>, name: &str) -> Self {
         let options = Options {
             // Longer than most work, and short enough to wait for after a crash.
             visibility: Duration::from_secs(30),

@@ -1,8 +1,9 @@
 //! "Something happened": messages from one process to all that want to hear them.
 //!
 //! A [`Topic`] is heard by those who listen at that moment, and nobody else: whoever does not hear for a while is told,
-//! so that it can look up elsewhere what it has missed. The messages of one publisher come in their order. A [`Durable`] topic keeps its messages for a while, so that a
-//! subscriber resumes where it was, and a [`Group`] of consumers shares them.
+//! so that it can look up elsewhere what it has missed. The messages of one publisher come in their order. A [`Durable`]
+//! topic keeps its messages for a while, so that a subscriber resumes where it was, and a [`Group`] of consumers shares
+//! them.
 //!
 //! Over Redis, a topic is a channel that carries messages as they are, so that `PUBLISH` of any program reaches its
 //! subscribers. A durable one is a stream, which is published to by this library alone.

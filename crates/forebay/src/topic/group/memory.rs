@@ -14,13 +14,13 @@ use super::{
     builder::Begins,
 };
 use crate::{
-    bus::topic::{
-        backend::Answer,
-        memory::{MemoryBackend, Stream, Streams},
-    },
     clock::Moment,
     expiring::Next,
     key::Name,
+    topic::{
+        backend::Answer,
+        memory::{MemoryBackend, Stream, Streams},
+    },
 };
 
 /// How many dead letters are read at once.
@@ -28,7 +28,7 @@ const DEAD_LETTERS: usize = 32;
 
 /// What a group knows.
 #[derive(Debug)]
-pub(in crate::bus::topic) struct Members {
+pub(in crate::topic) struct Members {
     /// The last message that was delivered to anybody.
     delivered: Id,
     pending: BTreeMap<Id, Pending>,
@@ -45,7 +45,7 @@ struct Pending {
 
 /// What a group has put aside.
 #[derive(Debug, Default)]
-pub(in crate::bus::topic) struct DeadLetters {
+pub(in crate::topic) struct DeadLetters {
     letters: VecDeque<DeadLetter>,
     last: Option<Id>,
 }

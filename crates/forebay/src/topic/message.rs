@@ -40,8 +40,8 @@ pub enum Heard {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Deaf {
-    /// The store cannot be heard. What is published from now on is missed, until [`Deaf::Over`]; of a durable topic
-    /// nothing is.
+    /// The store cannot be heard. What is published from now on is missed, until [`Deaf::Over`]. Of a durable topic
+    /// nothing is, unless the subscriber was to begin with what comes now: that is when this is over.
     Begins,
     /// It is heard again: now is the time to look up elsewhere what may have changed meanwhile.
     Over,

@@ -99,8 +99,9 @@ impl Group {
         Consumer::begin(Desk::new(topic.clone(), group.clone(), encode(name).into(), *options))
     }
 
-    /// Reads some of what was put aside after `after`, the oldest first; [`Id::BEGINNING`] is before all of it. It is
-    /// kept for as long as messages are, from the last of it on.
+    /// Reads up to 32 of those that were put aside after `after`, the oldest first; [`Id::BEGINNING`] is before all of
+    /// them, and the id of the last one is where to go on. As many are kept as messages are, and for as long, from the
+    /// last one on.
     ///
     /// # Errors
     ///

@@ -14,10 +14,10 @@ use super::{
     builder::Begins,
 };
 use crate::{
-    bus::topic::backend::Answer,
     context::Remote,
     key::{Keys, Name},
     redis::{Reply, Request, Road, Script, Takeback, Unusable, Watch},
+    topic::backend::Answer,
 };
 
 /// Whom a consumer that leaves hands over to: no name is encoded so.
@@ -28,9 +28,9 @@ const DEAD_LETTERS: &str = "32";
 
 /// The groups in Redis.
 #[derive(Debug)]
-pub(in crate::bus::topic) struct RedisBackend {
-    pub(in crate::bus::topic) keys: Keys,
-    pub(in crate::bus::topic) remote: Remote,
+pub(in crate::topic) struct RedisBackend {
+    pub(in crate::topic) keys: Keys,
+    pub(in crate::topic) remote: Remote,
 }
 
 impl RedisBackend {

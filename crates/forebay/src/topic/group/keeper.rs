@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::desk::Desk;
-use crate::bus::topic::tail::PAUSE;
+use crate::topic::tail::PAUSE;
 
 /// For how long it is tried to say so to a store that cannot be asked.
 const PARTING: Duration = Duration::from_secs(10);
@@ -16,7 +16,10 @@ pub(super) async fn keep(desk: Arc<Desk>) {
     }
     let patience = *desk.patience.lock();
     let mut open = desk.open.subscribe();
-    desk.clock().timeout(patience, open.wait_for(|open| *open == 0)).await;
+    tokio::select! {
+        _ = desk.clock().timeout(patience, open.wait_for(|open| *open == 0)) => {}
+        () = desk.tasks().waning() => {}
+    }
     leave(&desk).await;
     desk.left.cancel();
 }

@@ -11,12 +11,12 @@ use super::{
     unavailable, workers,
 };
 use crate::{
-    bus::topic::{
+    error::Error,
+    redis::Unusable,
+    topic::{
         home::Bell,
         tail::{PAUSE, POLL},
     },
-    error::Error,
-    redis::Unusable,
 };
 
 /// The most messages that are fetched at once.
@@ -32,8 +32,9 @@ enum Saw {
 
 /// One who is delivered the messages of a group.
 ///
-/// One that is dropped, or whose `Forebay` shuts down, leaves the group once all that it was delivered is settled; what
-/// it was not asked for goes to others at once.
+/// One that is dropped leaves the group once all that it was delivered is settled, or the visibility over; what it was
+/// not asked for goes to others at once. So does one whose `Forebay` shuts down, after half of the shutdown's budget at
+/// the latest.
 #[must_use = "a consumer that is dropped leaves the group"]
 pub struct Consumer {
     desk: Arc<Desk>,
