@@ -42,7 +42,7 @@ pub const BUDGET: Duration = Duration::from_millis(500);
 /// For how long a holder keeps others out that cannot renew.
 pub const LEASE: Duration = Duration::from_secs(2);
 
-/// How long a load may take, and how long somebody else's is waited for.
+/// How long a load may take.
 pub const LOAD_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long somebody else's load is waited for.
 pub const WAIT: Duration = Duration::from_secs(10);

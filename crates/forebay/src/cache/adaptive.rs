@@ -22,7 +22,7 @@ const HALFWAY: f64 = 100.0;
 pub struct Adaptive {
     /// The life of a value that is not read between its loads.
     pub min: Duration,
-    /// The life that no number of reads exceeds.
+    /// The life that no number of reads exceeds, before jitter.
     pub max: Duration,
 }
 

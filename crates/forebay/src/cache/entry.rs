@@ -106,7 +106,8 @@ impl<V> Load<V> {
         self.stale.as_ref().and_then(|entry| entry.validator.as_deref())
     }
 
-    /// The answer "nothing changed": the stale value with its tags, for another fresh life. `None` when there is none.
+    /// The answer "nothing changed": the stale value with its tags, for another fresh life as the space gives
+    /// it. `None` when there is none.
     pub fn not_modified(&self) -> Option<Loaded<V>> {
         self.stale.as_ref().map(Entry::again)
     }

@@ -39,8 +39,8 @@ pub enum Filled {
     Unshared,
     /// The store did not answer; the value is in the memory of this process only.
     Deferred,
-    /// It is not stored: the lease had run out, or an invalidate, put or expire has taken it away; or one of its tags, or
-    /// the whole space, was invalidated since the lease was granted.
+    /// It is not stored: the lease had run out, or an invalidate, put or expire has taken it away; or one of its tags,
+    /// or the whole space, was invalidated since the lease was granted.
     Lost,
 }
 
@@ -80,8 +80,9 @@ impl<V: Send + Sync + 'static> Lease<V> {
         self.stale.as_deref()
     }
 
-    /// The answer "nothing changed", to fill in: the stale value with its tags, fresh again. A lease that was taken up
-    /// by its token reads it from the store. `None` when there is none, or it was invalidated.
+    /// The answer "nothing changed", to fill in: the stale value with its tags, for another fresh life as the space
+    /// gives it. A lease that was taken up by its token reads it from the store. `None` when there is none, or it was
+    /// invalidated.
     pub async fn not_modified(&self) -> Option<Loaded<V>> {
         match &self.stale {
             Some(entry) => Some(entry.again()),
@@ -95,7 +96,8 @@ impl<V: Send + Sync + 'static> Lease<V> {
         self.grant.token().is_shared()
     }
 
-    /// How long the lease lasts, from when it was granted or last renewed.
+    /// How long the lease lasts, from when it was granted or last renewed; of one that was taken up by its token, how
+    /// long a new one would.
     pub fn life(&self) -> Duration {
         self.grant.life()
     }

@@ -7,7 +7,7 @@
 //! | which ids nobody looks for | `guard` |
 //! | what is loaded before it is missed | `refresh`, `pace` for how long loads take |
 //! | what lives the longer the more it is read | `adaptive`, `frequency` for how often |
-//! | how the loads of several ids become one call | `batch` |
+//! | how the loads of several ids become one call; what is loaded before anybody asks | `batch`, `warm` |
 //! | what bounds a load | `grant` for its lease, `bulkhead`, `breaker`, `waits` for cycles |
 //! | what callers change | `change`, then `write` |
 //! | why nothing stale is stored | `fence`, `write` |

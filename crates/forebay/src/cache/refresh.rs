@@ -33,7 +33,7 @@ pub enum Refresh {
     /// It is loaded again while the caller waits; a stale value is for failures.
     #[default]
     Never,
-    /// A stale value is handed out, and loaded again in the background.
+    /// A stale value is handed out, and loaded again in the background. Needs a `stale_for` above zero.
     Stale,
     /// Also before it is stale, by chance: the more likely the nearer the end is, measured in the time that its loads
     /// take. Needs no guess of what is early enough.
@@ -45,8 +45,8 @@ pub enum Refresh {
         /// Above 0 and finite: 1 is the optimum of the paper, more is earlier.
         beta: f64,
     },
-    /// Also before it is stale: once less than this share of its fresh life is left, above 0 and below 1. Enough of it
-    /// is the time that a load takes.
+    /// Also before it is stale: once less than this share of its fresh life is left, above 0 and below 1. Choose
+    /// more of it than a load takes.
     Ahead(f64),
 }
 

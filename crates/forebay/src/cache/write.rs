@@ -1,4 +1,5 @@
-//! What callers change: put, invalidate by id, tag or as a whole, expire. Each acts on this process twice, before and after the store.
+//! What callers change: put, invalidate by id, tag or as a whole, expire. Each acts on this process twice, before and
+//! after the store.
 
 use std::{sync::Arc, time::Duration};
 

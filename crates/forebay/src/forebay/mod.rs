@@ -182,8 +182,8 @@ impl Forebay {
         self.homes().once.idempotency()
     }
 
-    /// Begins the filter `name` (`[a-z0-9._:-]`, at most 64 characters), which takes ids that were never added for ones
-    /// that were at most at `rate` (1e-9 to below 1) while there are no more than `capacity`.
+    /// Begins the filter `name` (`[a-z0-9._:-]`, at most 64 characters), which knows the ids that were never added. A
+    /// share of at most `rate` (1e-9 to below 1) of them it takes for added, while there are no more than `capacity`.
     pub fn filter(&self, name: &str, capacity: u64, rate: f64) -> filter::Builder {
         filter::Builder::new(self.homes().filters.clone(), name, capacity, rate)
     }

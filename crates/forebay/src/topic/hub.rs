@@ -35,7 +35,7 @@ impl Hub {
         Self::with(State::Hearing)
     }
 
-    /// Of a store to which it is [tuned](Hub::keep) yet.
+    /// Of a store that is not heard before it is [tuned](Hub::keep) to.
     pub(super) fn tuning() -> Self {
         Self::with(State::Tuning)
     }
