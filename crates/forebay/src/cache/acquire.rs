@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{
     backend::{Leased, Reject, Request, Stored, Unavailable},
     breaker::Breaker,
+    current::begin_with,
     error::Failure,
     grant::Grant,
     leader::{Found, Goal, Leader},
@@ -35,7 +36,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let mut waited = false;
         loop {
             let sent = inner.flights.depart();
-            match self.ask(reject, queue.is_listening()).await {
+            match self.ask(reject, queue.is_listening(), waited).await {
                 Err(Unavailable) => return self.unasked_for().await,
                 Ok(Asked::Entry(stored)) => match self.judge(stored).await {
                     Ok(Found::Usable(answer)) => return Outcome::Read { answer, sent, waited },
@@ -88,16 +89,14 @@ impl<V: Send + Sync + 'static> Leader<V> {
 
     /// Asks for the lease once. Whoever goes away before the answer gives it back; one that is not answered
     /// is for the store to take back.
-    async fn ask(&mut self, reject: Reject, listening: bool) -> Result<Asked, Unavailable> {
+    async fn ask(&mut self, reject: Reject, listening: bool, again: bool) -> Result<Asked, Unavailable> {
         let (inner, request) = (self.inner.clone(), self.request(reject, listening));
         let mut grant = inner.grant(self.id.key.clone(), request.token, request.life);
         let stale = self.flight.stale().map(|stale| stale.stamp);
         let (mut spent, highest) = (self.budget, inner.numbers.highest());
-        // Together: the load begins once both have answered.
-        let (begun, asked) = tokio::join!(
-            inner.begin(stale.as_ref(), &mut spent),
-            inner.backend.lease(&self.id.key, request, &mut self.budget),
-        );
+        let begin = inner.begin(stale.as_ref(), &mut spent);
+        let lease = inner.backend.lease(&self.id.key, request, &mut self.budget);
+        let (begun, asked) = begin_with(begin, lease, again).await;
         let leased = asked.inspect_err(|_| grant.keep())?;
         if !matches!(leased, Leased::Granted { .. }) {
             grant.keep();

@@ -1,11 +1,16 @@
 //! Whether what the store has is still current: no tag of it, nor the whole space, was invalidated since its load began.
 
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, FutureExt, Shared, WeakShared};
+
 use super::{
-    backend::{Budget, Purpose, Question, Unavailable},
+    backend::{Answer, Backend, Budget, Leased, Purpose, Question, Unavailable},
     inner::Inner,
-    numbers::{Judgement, Known, Stamp},
+    numbers::{Judgement, Known, Numbers, Stamp},
     options::Life,
 };
+use crate::sync::Mutex;
 
 /// What a load begins with.
 #[derive(Debug, Clone, Copy)]
@@ -35,9 +40,12 @@ impl<V: Send + Sync + 'static> Inner<V> {
         base: Option<&Stamp>,
         budget: &mut Budget,
     ) -> Result<Beginning, Unavailable> {
-        let tags = base.map_or(&[][..], |base| &base.tags);
-        let known = self.ask_numbers(tags, Purpose::Load, budget).await?;
-        let base_is_current = base.is_none_or(|base| known.admits(base) && !self.numbers.have_passed(base));
+        let Some(base) = base else {
+            let number = self.beginnings.number(&self.backend, &self.numbers).await?;
+            return Ok(Beginning { number, base_is_current: true });
+        };
+        let known = self.ask_numbers(&base.tags, Purpose::Load, budget).await?;
+        let base_is_current = known.admits(base) && !self.numbers.have_passed(base);
         Ok(Beginning { number: known.now.ok_or(Unavailable)?, base_is_current })
     }
 
@@ -58,9 +66,74 @@ impl<V: Send + Sync + 'static> Inner<V> {
         purpose: Purpose,
         budget: &mut Budget,
     ) -> Result<Known, Unavailable> {
-        let asked = self.numbers.ask();
-        let known = self.backend.numbers(Question { tags, purpose }, budget).await?;
-        self.numbers.learn(asked, tags, &known);
-        Ok(known)
+        ask(&*self.backend, &self.numbers, Question { tags, purpose }, budget).await
+    }
+}
+
+/// Asks for the lease, and meanwhile for what a load begins with: it begins once both have answered. Who asks `again` is
+/// likely to be told to wait, and asks for no more before that.
+pub(crate) async fn begin_with(
+    begin: impl Future<Output = Result<Beginning, Unavailable>>,
+    mut lease: Answer<'_, Leased>,
+    again: bool,
+) -> (Result<Beginning, Unavailable>, Result<Leased, Unavailable>) {
+    tokio::pin!(begin);
+    let mut begun = None;
+    let asked = loop {
+        tokio::select! {
+            biased;
+            answer = &mut begin, if !again && begun.is_none() => begun = Some(answer),
+            answer = &mut lease => break answer,
+        }
+    };
+    let begun = match begun {
+        None if matches!(asked, Ok(Leased::Granted { .. })) => begin.await,
+        begun => begun.unwrap_or(Err(Unavailable)),
+    };
+    (begun, asked)
+}
+
+async fn ask(
+    backend: &dyn Backend,
+    numbers: &Numbers,
+    question: Question<'_>,
+    budget: &mut Budget,
+) -> Result<Known, Unavailable> {
+    let asked = numbers.ask();
+    let known = backend.numbers(question, budget).await?;
+    numbers.learn(asked, question.tags, &known);
+    Ok(known)
+}
+
+type Asking = BoxFuture<'static, Result<u64, Unavailable>>;
+
+/// Asks for the numbers of loads: those that begin while one is asked for share the answer.
+#[derive(Default)]
+pub(crate) struct Beginnings(Mutex<Option<WeakShared<Asking>>>);
+
+impl Beginnings {
+    async fn number(&self, backend: &Arc<dyn Backend>, numbers: &Arc<Numbers>) -> Result<u64, Unavailable> {
+        // What is known by now is a number of the space too: what was answered before that is no reason to be older.
+        let seen = numbers.seen();
+        let asking = self.join(backend, numbers);
+        Ok(asking.await?.max(seen))
+    }
+
+    fn join(&self, backend: &Arc<dyn Backend>, numbers: &Arc<Numbers>) -> Shared<Asking> {
+        let mut running = self.0.lock();
+        let joined = running.as_ref().and_then(WeakShared::upgrade).filter(|asking| asking.peek().is_none());
+        if let Some(asking) = joined {
+            return asking;
+        }
+        let (backend, numbers) = (backend.clone(), numbers.clone());
+        let ask: Asking = Box::pin(async move {
+            let question = Question { tags: &[], purpose: Purpose::Load };
+            // It is asked for all who join: what is left to the first of them is no measure.
+            let budget = &mut backend.budget();
+            ask(&*backend, &numbers, question, budget).await?.now.ok_or(Unavailable)
+        });
+        let asking = ask.shared();
+        *running = asking.downgrade();
+        asking
     }
 }

@@ -6,6 +6,7 @@ use super::{
     backend::Backend,
     breaker::Breaker,
     bulkhead::Bulkhead,
+    current::Beginnings,
     entry::{Entry, Source},
     epochs::Epochs,
     fence::Fence,
@@ -55,6 +56,7 @@ pub(crate) struct Inner<V> {
     pub(crate) codec: Arc<dyn Codec<V>>,
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) numbers: Arc<Numbers>,
+    pub(crate) beginnings: Beginnings,
     pub(crate) shared: Shared,
     /// Knows which ids there can be.
     pub(crate) guard: Option<Filter>,
@@ -99,6 +101,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             codec,
             backend,
             numbers,
+            beginnings: Beginnings::default(),
             shared,
         }
     }
