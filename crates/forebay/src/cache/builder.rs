@@ -15,7 +15,7 @@ use super::{
     hearing::Overtaken,
     inner::Inner,
     loading::LoadingBuilder,
-    options::{Abandoned, Options},
+    options::{Abandoned, Coherence, Options},
     refresh::Refresh,
     site::Site,
 };
@@ -93,6 +93,12 @@ impl<V: Send + Sync + 'static> Builder<V> {
     /// minute.
     pub fn local_time_to_live(mut self, life: Duration) -> Self {
         self.local_time_to_live = Some(life);
+        self
+    }
+
+    /// Sets how process memory learns of changes. Default: [`Coherence::Bus`].
+    pub fn coherence(mut self, coherence: Coherence) -> Self {
+        self.options.coherence = coherence;
         self
     }
 
@@ -279,7 +285,7 @@ impl<V: Send + Sync + 'static> Builder<V> {
         self.site.claim(&name)?;
         let shared = self.site.shared();
         let space = shared.memory.space();
-        let numbers = shared.epochs.open();
+        let numbers = shared.epochs.open(options.coherence);
         let backend = self.site.backend(&name, space, &options, &numbers);
         let mut inner = Inner::new((name.clone(), space), options, self.codec, backend, numbers, shared);
         inner.guard = self.guard;

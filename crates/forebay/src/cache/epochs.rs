@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use super::{fence::Epoch, numbers::Numbers};
+use super::{fence::Epoch, numbers::Numbers, options::Coherence};
 use crate::sync::{
     Mutex,
     atomic::{AtomicUsize, Ordering::SeqCst},
@@ -23,7 +23,7 @@ pub(crate) struct Epochs {
 
 struct State {
     hearing: bool,
-    spaces: Vec<Weak<Numbers>>,
+    spaces: Vec<(Coherence, Weak<Numbers>)>,
 }
 
 impl Epochs {
@@ -34,31 +34,39 @@ impl Epochs {
     }
 
     /// Takes a new space in.
-    pub(crate) fn open(self: &Arc<Self>) -> Arc<Numbers> {
+    pub(crate) fn open(self: &Arc<Self>, coherence: Coherence) -> Arc<Numbers> {
         let mut state = self.state.lock();
-        let epoch = if state.hearing { Epoch::default() } else { Epoch::deaf() };
-        let numbers = Arc::new(Numbers::new(epoch, self.clone()));
-        state.spaces.retain(|space| space.strong_count() > 0);
-        state.spaces.push(Arc::downgrade(&numbers));
+        let (memory, heard) = (state.believes(coherence), state.hearing);
+        let numbers = Arc::new(Numbers::new(Epoch::new(memory), Epoch::new(heard), self.clone()));
+        state.spaces.retain(|(_, space)| space.strong_count() > 0);
+        state.spaces.push((coherence, Arc::downgrade(&numbers)));
         numbers
     }
 
     /// Something was missed: makes all that is stored by now suspect, in every space.
     pub(crate) fn missed(&self) {
-        self.state.lock().each(|numbers| numbers.epoch.missed());
+        self.state.lock().each(|coherence, numbers| {
+            numbers.heard.missed();
+            if coherence != Coherence::TtlOnly {
+                numbers.epoch.missed();
+            }
+        });
     }
 
     /// Nothing is heard from now on, or everything is.
     pub(crate) fn set_hearing(&self, hearing: bool) {
         let mut state = self.state.lock();
         state.hearing = hearing;
-        state.each(|numbers| numbers.epoch.set_hearing(hearing));
+        state.each(|coherence, numbers| {
+            numbers.heard.set_hearing(hearing);
+            numbers.epoch.set_hearing(state.believes(coherence));
+        });
     }
 
     /// Sees to it that one more tag has room: all others make place where there is none.
     pub(super) fn make_room(&self) {
         if self.tags.load(SeqCst) >= MOST_TAGS {
-            self.state.lock().each(Numbers::forget_tags);
+            self.state.lock().each(|_, numbers| numbers.forget_tags());
         }
     }
 
@@ -69,8 +77,18 @@ impl Epochs {
 }
 
 impl State {
-    fn each(&self, act: impl Fn(&Numbers)) {
-        self.spaces.iter().filter_map(Weak::upgrade).for_each(|numbers| act(&numbers));
+    /// Whether what enters process memory now may be believed.
+    fn believes(&self, coherence: Coherence) -> bool {
+        match coherence {
+            Coherence::Bus => self.hearing,
+            Coherence::TtlOnly => true,
+        }
+    }
+
+    fn each(&self, act: impl Fn(Coherence, &Numbers)) {
+        let present =
+            self.spaces.iter().filter_map(|(coherence, space)| Some((*coherence, space.upgrade()?)));
+        present.for_each(|(coherence, numbers)| act(coherence, &numbers));
     }
 }
 

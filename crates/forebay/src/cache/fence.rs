@@ -16,9 +16,9 @@ impl Epoch {
         self.0.load(SeqCst)
     }
 
-    /// An epoch in which nothing is heard yet.
-    pub(crate) fn deaf() -> Self {
-        Self(AtomicU32::new(1))
+    /// The first epoch, in which everything is heard, or nothing yet.
+    pub(crate) fn new(hearing: bool) -> Self {
+        Self(AtomicU32::new(u32::from(!hearing)))
     }
 
     /// Something was missed: makes all that is stored by now suspect.

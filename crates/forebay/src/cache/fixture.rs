@@ -52,6 +52,6 @@ pub(super) fn inner<V: Send + Sync + 'static>(
     backend: Arc<dyn Backend>,
 ) -> Inner<V> {
     let (name, space) = (Name::new("tests").expect("a name"), shared.memory.space());
-    let numbers = shared.epochs.open();
+    let numbers = shared.epochs.open(options.coherence);
     Inner::new((name, space), options, Arc::new(codec), backend, numbers, shared)
 }

@@ -16,7 +16,7 @@ use super::{
     grant::Grant,
     local::{Local, Memory, Meta, TAGGED},
     numbers::{Judgement, Numbers},
-    options::Options,
+    options::{Coherence, Options},
     pace::Pace,
     refresh::PAUSE,
     seal::Opened,
@@ -159,11 +159,17 @@ impl<V: Send + Sync + 'static> Inner<V> {
         self.shared.memory.postpone(self.space, key, entry, self.now().after(PAUSE));
     }
 
-    /// Whether a value is from this epoch, and its tags, if it has any, are known not to have passed it.
+    /// Whether a value is from this epoch, and its tags, if it has any, are known not to have passed it, or are not known
+    /// to have where that is enough.
     fn is_known_current(&self, local: &Local, meta: &Meta) -> bool {
         let epoch = self.numbers.epoch.now();
+        let is_current = || match self.numbers.judge(&meta.stamp) {
+            Judgement::Current => true,
+            Judgement::Passed => false,
+            Judgement::Unknown => self.options.coherence == Coherence::TtlOnly,
+        };
         match local.epoch {
-            TAGGED => meta.epoch == epoch && self.numbers.judge(&meta.stamp) == Judgement::Current,
+            TAGGED => meta.epoch == epoch && is_current(),
             other => other == epoch,
         }
     }

@@ -94,7 +94,7 @@ pub use self::{
     lease::{Filled, Lease, Returned},
     loading::{Loading, LoadingBuilder},
     lookup::{Lookup, LookupRequest},
-    options::{Abandoned, Options},
+    options::{Abandoned, Coherence, Options},
     refresh::Refresh,
     stats::Stats,
     token::Token,

@@ -66,8 +66,12 @@ pub(crate) struct Asked {
 
 /// What is known of the numbers of one space.
 pub(crate) struct Numbers {
-    /// Moves when something may have been missed, and when the whole space is invalidated.
+    /// That of values in process memory: moves when something may have been missed, as far as the space minds that, and
+    /// when the whole space is invalidated.
     pub(crate) epoch: Epoch,
+    /// That of the numbers, which have no life after which they would be asked for again: minds all that may have been
+    /// missed.
+    pub(crate) heard: Epoch,
     epochs: Arc<Epochs>,
     state: Mutex<State>,
 }
@@ -142,8 +146,8 @@ impl Held {
 }
 
 impl Numbers {
-    pub(super) fn new(epoch: Epoch, epochs: Arc<Epochs>) -> Self {
-        Self { epoch, epochs, state: Mutex::default() }
+    pub(super) fn new(epoch: Epoch, heard: Epoch, epochs: Arc<Epochs>) -> Self {
+        Self { epoch, heard, epochs, state: Mutex::default() }
     }
 
     /// The highest number that the store has given, as far as this process knows.
@@ -158,7 +162,7 @@ impl Numbers {
 
     /// What can be said of an entry without asking.
     pub(crate) fn judge(&self, stamp: &Stamp) -> Judgement {
-        let epoch = self.epoch.now();
+        let epoch = self.heard.now();
         let state = self.state.lock();
         let mut known = epoch.is_multiple_of(2) && stamp.number <= state.tops.highest;
         let tags = stamp.tags.iter().map(|tag| state.tags.get(tag));
@@ -180,7 +184,7 @@ impl Numbers {
 
     /// Marks that the store is about to be asked.
     pub(crate) fn ask(&self) -> Asked {
-        Asked { epoch: self.epoch.now(), forgotten: self.state.lock().forgotten }
+        Asked { epoch: self.heard.now(), forgotten: self.state.lock().forgotten }
     }
 
     /// Takes note of what the store has answered about `tags`.
@@ -251,6 +255,7 @@ impl Numbers {
     fn suspect(&self, group: &Group) {
         if *group == Group::Space {
             self.epoch.missed();
+            self.heard.missed();
         }
     }
 

@@ -36,6 +36,8 @@ pub struct Options {
     pub absent_for: Option<Duration>,
     /// How long a value stays in process memory; zero keeps it out.
     pub local_time_to_live: Duration,
+    /// When a value in process memory is no longer believed, besides at the end of that time.
+    pub coherence: Coherence,
     /// What is done about a value that is stale, or will be soon.
     pub refresh: Refresh,
     /// The hard end of a load.
@@ -68,6 +70,20 @@ pub enum Abandoned {
     Finish,
     /// It is cancelled, and its lease given back.
     Cancel,
+}
+
+/// How process memory learns that a value in it is not what is stored any more. It never holds one for longer than the
+/// `local_time_to_live` of its space, and this process's own changes take effect in it at once under each of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Coherence {
+    /// Processes tell each other what they change. What may have been missed makes all suspect: suspect values are asked
+    /// for again, and used as they are only while Redis cannot be asked.
+    #[default]
+    Bus,
+    /// A value is used until its local life is over, whatever may have been missed: for up to that long after another
+    /// process has changed it, unless that was heard.
+    TtlOnly,
 }
 
 /// The two parts of an entry's life.
@@ -108,6 +124,8 @@ impl Options {
             absent_for: None,
             // One read of the store in a minute costs a hot key nothing.
             local_time_to_live: Duration::from_secs(60),
+            // Other programs are not expected to write below our keys, and to be told of all writes costs.
+            coherence: Coherence::Bus,
             refresh: Refresh::Never,
             // About as long as HTTP clients and proxies wait for an answer.
             load_timeout: Duration::from_secs(30),

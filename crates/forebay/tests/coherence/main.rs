@@ -21,5 +21,6 @@ mod refused;
 mod rig;
 mod tags;
 mod topics;
+mod unheard;
 mod versions;
 mod withheld;

@@ -29,7 +29,7 @@ fn store() -> Arc<dyn Distant> {
     let keys = Keys::new(App::new("deferred").unwrap());
     let bus = Bus::open(&redis, keys.invalidate_channel(), &dice, &tasks, |_| ());
     let (place, options) = ((Name::new("texts").unwrap(), Space(0)), Options::new(Duration::from_secs(1)));
-    Arc::new(RedisBackend::new(place, &options, Epochs::new(true).open(), keys, redis, bus))
+    Arc::new(RedisBackend::new(place, &options, Epochs::new(true).open(options.coherence), keys, redis, bus))
 }
 
 fn deferred() -> Deferred {

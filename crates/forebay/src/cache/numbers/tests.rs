@@ -1,9 +1,10 @@
 //! What a process says of an entry by what it knows.
 
 use super::*;
+use crate::cache::Coherence;
 
 fn numbers() -> Arc<Numbers> {
-    Epochs::new(true).open()
+    Epochs::new(true).open(Coherence::Bus)
 }
 
 fn stamp(number: u64, tags: &[&str]) -> Stamp {
@@ -60,12 +61,12 @@ fn a_number_that_is_missing_is_not_trusted_any_more() {
 fn numbers_are_trusted_in_the_epoch_in_which_they_were_asked_for() {
     let numbers = numbers();
     let asked = numbers.ask();
-    numbers.epoch.missed();
+    numbers.heard.missed();
     learn(&numbers, asked, 5, 3, &[("a", Some(5))]);
     assert_eq!(numbers.judge(&stamp(5, &["a"])), Judgement::Unknown);
     learn(&numbers, numbers.ask(), 5, 3, &[("a", Some(5))]);
     assert_eq!(numbers.judge(&stamp(5, &["a"])), Judgement::Current);
-    numbers.epoch.set_hearing(false);
+    numbers.heard.set_hearing(false);
     learn(&numbers, numbers.ask(), 5, 3, &[("a", Some(5))]);
     assert_eq!(numbers.judge(&stamp(5, &["a"])), Judgement::Unknown);
     // What has passed an entry stays passed.
@@ -98,7 +99,7 @@ fn what_the_store_has_not_confirmed_is_invalidated_here_whatever_is_missed_or_fo
     learn(&numbers, numbers.ask(), 5, 3, &[("a", Some(5))]);
     let own = numbers.pass(&tag("a"));
     numbers.forget_tags();
-    numbers.epoch.missed();
+    numbers.heard.missed();
     learn(&numbers, numbers.ask(), 5, 3, &[("a", Some(5))]);
     assert_eq!(numbers.judge(&stamp(5, &["a"])), Judgement::Passed);
     assert_eq!(numbers.pending(&tag("a")), own);
@@ -121,7 +122,7 @@ fn an_invalidation_that_is_confirmed_does_not_stand_for_a_later_one() {
 #[test]
 fn clearing_moves_the_epoch_of_the_space_and_of_no_other() {
     let epochs = Epochs::new(true);
-    let (cleared, other) = (epochs.open(), epochs.open());
+    let (cleared, other) = (epochs.open(Coherence::Bus), epochs.open(Coherence::Bus));
     let before = (cleared.epoch.now(), other.epoch.now());
     cleared.raised(&Group::Space, 7);
     assert_ne!(cleared.epoch.now(), before.0);
@@ -134,7 +135,7 @@ fn clearing_moves_the_epoch_of_the_space_and_of_no_other() {
 #[test]
 fn the_tags_of_all_spaces_together_are_bounded() {
     let epochs = Epochs::new(true);
-    let (one, other) = (epochs.open(), epochs.open());
+    let (one, other) = (epochs.open(Coherence::Bus), epochs.open(Coherence::Bus));
     for n in 0..60_000 {
         one.raised(&tag(&n.to_string()), 9);
         other.raised(&tag(&n.to_string()), 9);
