@@ -222,6 +222,19 @@ impl Keys {
         self.entry("cache", space, version, id)
     }
 
+    /// What the keys of all values begin with, and no other key.
+    pub(crate) fn values(&self) -> String {
+        ["cache:", self.app.as_str(), ":"].concat()
+    }
+
+    /// The space, the version and the id, in its encoded form, of the key of a value.
+    pub(crate) fn read_value<'a>(&self, key: &'a str) -> Option<(&'a str, u32, &'a str)> {
+        let rest = key.strip_prefix("cache:")?.strip_prefix(self.app.as_str())?.strip_prefix(':')?;
+        let (rest, id) = rest.strip_suffix('}')?.split_once(":{")?;
+        let (space, version) = rest.rsplit_once(":v")?;
+        Some((space, version.parse().ok()?, id))
+    }
+
     pub(crate) fn lease(&self, space: &Name, version: u32, id: &str) -> String {
         self.entry("lease", space, version, id)
     }

@@ -31,6 +31,10 @@ pub struct RedisStatus {
     pub others: usize,
     /// How often it may have missed an invalidation, and so has stopped trusting its memory.
     pub gaps: u64,
+    /// Whether every node that can be read tells of all writes, where a cache has
+    /// [`Coherence::Tracking`](crate::cache::Coherence::Tracking). While one that was asked has not answered, such caches
+    /// keep nothing in memory; where one has refused, they hear by the bus alone.
+    pub tracks: Option<bool>,
     /// How many changes Redis has not confirmed.
     pub deferred: usize,
     /// For how long the oldest of them has been waiting.

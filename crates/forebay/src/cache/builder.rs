@@ -284,6 +284,9 @@ impl<V: Send + Sync + 'static> Builder<V> {
         }
         self.site.claim(&name)?;
         let shared = self.site.shared();
+        if options.coherence == Coherence::Tracking {
+            self.site.track();
+        }
         let space = shared.memory.space();
         let numbers = shared.epochs.open(options.coherence);
         let backend = self.site.backend(&name, space, &options, &numbers);

@@ -23,13 +23,15 @@ pub(crate) struct Epochs {
 
 struct State {
     hearing: bool,
+    /// Whether all writes are told of.
+    told: bool,
     spaces: Vec<(Coherence, Weak<Numbers>)>,
 }
 
 impl Epochs {
     /// Of a process that hears, or does not hear yet.
     pub(crate) fn new(hearing: bool) -> Arc<Self> {
-        let state = Mutex::new(State { hearing, spaces: Vec::new() });
+        let state = Mutex::new(State { hearing, told: hearing, spaces: Vec::new() });
         Arc::new(Self { state, tags: AtomicUsize::new(0) })
     }
 
@@ -57,10 +59,15 @@ impl Epochs {
     pub(crate) fn set_hearing(&self, hearing: bool) {
         let mut state = self.state.lock();
         state.hearing = hearing;
-        state.each(|coherence, numbers| {
-            numbers.heard.set_hearing(hearing);
-            numbers.epoch.set_hearing(state.believes(coherence));
-        });
+        state.each(|_, numbers| numbers.heard.set_hearing(hearing));
+        state.turn();
+    }
+
+    /// All writes are told of from now on, or some may not be.
+    pub(crate) fn set_told(&self, told: bool) {
+        let mut state = self.state.lock();
+        state.told = told;
+        state.turn();
     }
 
     /// Sees to it that one more tag has room: all others make place where there is none.
@@ -81,8 +88,13 @@ impl State {
     fn believes(&self, coherence: Coherence) -> bool {
         match coherence {
             Coherence::Bus => self.hearing,
+            Coherence::Tracking => self.hearing && self.told,
             Coherence::TtlOnly => true,
         }
+    }
+
+    fn turn(&self) {
+        self.each(|coherence, numbers| numbers.epoch.set_hearing(self.believes(coherence)));
     }
 
     fn each(&self, act: impl Fn(Coherence, &Numbers)) {

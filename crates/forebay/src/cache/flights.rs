@@ -114,6 +114,14 @@ impl<V> Flights<V> {
         }
     }
 
+    /// Keeps all that is under way for `id` out of process memory. It goes on for those who wait for it.
+    pub(crate) fn cut(&self, id: &str) {
+        if let Some(slot) = self.shard(id).lock().get(id) {
+            let flights = slot.flight.iter().chain(&slot.refresh);
+            flights.map(|flight| &flight.fence).chain(&slot.fences).for_each(|fence| fence.cut());
+        }
+    }
+
     /// Raises a fence for a value of `id` that comes outside a flight.
     pub(crate) fn fence(&self, id: &str, epoch: &Epoch) -> FenceSeat<'_, V> {
         let fence = Arc::new(Fence::raise(epoch));

@@ -9,7 +9,8 @@ use std::{
 use super::{epochs::Epochs, inner::Inner, local::Memory, memory::Leases, numbers::Group, outage::Outage};
 use crate::{
     bus::{Heard, Kind},
-    key::Name,
+    key::{Keys, Name},
+    redis::Written,
     sync::Mutex,
 };
 
@@ -20,6 +21,9 @@ pub(crate) trait Overtaken: Send + Sync {
 
     /// The number of `group` was raised to `to`.
     fn raised(&self, group: &Group, to: u64);
+
+    /// What the store has for `id` of one version was written or removed, by whomever.
+    fn written(&self, version: u32, id: &str);
 }
 
 /// The ears of the caches of one `Forebay`.
@@ -29,11 +33,12 @@ pub(crate) struct Hearing {
     /// What was leased and filled while the store could not be asked: it ends with its epoch.
     leases: Arc<Leases>,
     memory: Arc<Memory>,
+    keys: Keys,
 }
 
 impl Hearing {
-    pub(crate) fn new(epochs: Arc<Epochs>, leases: Arc<Leases>, memory: Arc<Memory>) -> Self {
-        Self { spaces: Mutex::default(), epochs, leases, memory }
+    pub(crate) fn new(epochs: Arc<Epochs>, leases: Arc<Leases>, memory: Arc<Memory>, keys: Keys) -> Self {
+        Self { spaces: Mutex::default(), epochs, leases, memory, keys }
     }
 
     /// Has `ear` hear of changes in `space` from now on, for as long as it exists.
@@ -72,6 +77,21 @@ impl Hearing {
         }
     }
 
+    /// Takes note of what Redis tells of writes.
+    pub(crate) fn hear_write(&self, written: Written<'_>) {
+        match written {
+            Written::Key(key) => {
+                let read = str::from_utf8(key).ok().and_then(|key| self.keys.read_value(key));
+                let Some((space, version, id)) = read else { return };
+                for ear in self.ears(space) {
+                    ear.written(version, id);
+                }
+            }
+            Written::All => self.hear(Heard::Missed),
+            Written::Told(told) => self.epochs.set_told(told),
+        }
+    }
+
     /// Ends what was leased and filled beside the store: a change of it may not have been heard.
     fn clear(&self) {
         self.leases.clear();
@@ -92,6 +112,10 @@ impl<V: Send + Sync + 'static> Overtaken for Inner<V> {
     fn raised(&self, group: &Group, to: u64) {
         self.numbers.raised(group, to);
     }
+
+    fn written(&self, version: u32, id: &str) {
+        Self::written(self, version, id);
+    }
 }
 
 impl Overtaken for Outage {
@@ -101,6 +125,9 @@ impl Overtaken for Outage {
 
     /// What is leased and filled here has numbers, as everywhere.
     fn raised(&self, _: &Group, _: u64) {}
+
+    /// Nothing that is in the store is here.
+    fn written(&self, _: u32, _: &str) {}
 }
 
 impl fmt::Debug for Hearing {

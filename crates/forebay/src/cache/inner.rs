@@ -252,6 +252,15 @@ impl<V: Send + Sync + 'static> Inner<V> {
         }
     }
 
+    /// Somebody has written or removed what the store has for `key` of one version: maybe this process, with a fill that
+    /// others wait for. It is read again in any case.
+    pub(crate) fn written(&self, version: u32, key: &str) {
+        if self.options.coherence == Coherence::Tracking && self.options.version == version {
+            self.flights.cut(key);
+            self.forget(key);
+        }
+    }
+
     /// Drops `key` from process memory.
     pub(crate) fn forget(&self, key: &str) {
         self.shared.memory.remove(self.space, key);

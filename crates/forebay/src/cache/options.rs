@@ -81,6 +81,16 @@ pub enum Coherence {
     /// for again, and used as they are only while Redis cannot be asked.
     #[default]
     Bus,
+    /// As [`Bus`](Coherence::Bus), and besides Redis tells of every write of a value, whoever does it: a `DEL`, a `SET` or
+    /// an expiry that no process of the application knows of.
+    ///
+    /// Each of them takes the value out of process memory, until it is read again. So the process that has loaded a value
+    /// reads it once more, and one that was [expired](super::Cache::expire) is not in memory for while Redis cannot be
+    /// asked. All processes are told of all values of the application, some 100 bytes for each write.
+    ///
+    /// Where Redis refuses `CLIENT TRACKING`, this is [`Bus`](Coherence::Bus); the log and
+    /// [`RedisStatus::tracks`](crate::status::RedisStatus::tracks) say so. It is asked again at the next connection.
+    Tracking,
     /// A value is used until its local life is over, whatever may have been missed: for up to that long after another
     /// process has changed it, unless that was heard.
     TtlOnly,

@@ -27,6 +27,9 @@ pub(crate) trait Site: Send + Sync {
         numbers: &Arc<Numbers>,
     ) -> Arc<dyn Backend>;
 
+    /// Has the store tell of what is written to it from now on.
+    fn track(&self);
+
     /// Has `cache` hear of what other processes change in its space.
     fn attend(&self, name: &Name, cache: Weak<dyn Overtaken>);
 }

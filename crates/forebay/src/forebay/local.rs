@@ -140,6 +140,9 @@ impl Site for Local {
         })
     }
 
+    /// Nobody else writes to it.
+    fn track(&self) {}
+
     /// No other process has a part in this store.
     fn attend(&self, _: &Name, _: Weak<dyn Overtaken>) {}
 }

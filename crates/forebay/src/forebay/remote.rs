@@ -67,12 +67,14 @@ impl Remote {
             policies: policies.clone(),
         };
         let redis = Redis::open(address, budget, clock, context.dice.clone(), tasks.clone(), Arc::new(hooks));
-        let hearing = Arc::new(Hearing::new(epochs.clone(), leases.clone(), memory.clone()));
+        let hearing = Arc::new(Hearing::new(epochs.clone(), leases.clone(), memory.clone(), keys.clone()));
         let (heard, freed) = (hearing.clone(), policies.clone());
         let bus = Bus::open(&redis, keys.invalidate_channel(), &context.dice, &tasks, move |message| {
             heard.hear(message);
             freed.hear(message);
         });
+        let told = hearing.clone();
+        redis.hear_writes(keys.values(), move |written| told.hear_write(written));
         listen_for_wakes(&redis, keys.wake_channel(), context.wake.clone());
         redis.subscribe();
         confirm(deferred.clone(), tasks.clone());
@@ -111,6 +113,7 @@ impl Remote {
             staleness_bound: figures.staleness_bound,
             others: figures.others,
             gaps: figures.gaps,
+            tracks: self.redis.tracks(),
             deferred,
             deferred_for,
         }
@@ -184,6 +187,10 @@ impl Site for Remote {
         let hears: Weak<dyn Overtaken> = Arc::<Outage>::downgrade(&outage);
         self.hearing.add(name, hears);
         outage
+    }
+
+    fn track(&self) {
+        self.redis.track();
     }
 
     fn attend(&self, name: &Name, cache: Weak<dyn Overtaken>) {

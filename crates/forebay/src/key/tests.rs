@@ -101,6 +101,15 @@ fn names_are_refused_with_what_is_allowed() {
 }
 
 #[test]
+fn what_is_no_key_of_a_value_is_not_read_as_one() {
+    let strange =
+        ["", ":", "product:{a}", "product:v1:a", "product:v1:{a", "product:v:{a}", "product:v-1:{a}"];
+    for rest in strange.map(|rest| format!("cache:shop:{rest}")) {
+        assert_eq!(keys("shop").read_value(&rest), None, "{rest}");
+    }
+}
+
+#[test]
 fn neighbouring_versions_share_their_changes() {
     assert_eq!(generations(1), 1..=2);
     assert_eq!(generations(2), 1..=3);
@@ -149,6 +158,17 @@ proptest! {
     #[test]
     fn different_parts_make_different_keys((a, a_key) in any_key(), (b, b_key) in any_key()) {
         prop_assert_eq!(a == b, a_key == b_key);
+    }
+
+    #[test]
+    fn the_key_of_a_value_is_read_as_it_was_spelled((parts, key) in any_key()) {
+        let [app, name, version, id, lease] = parts;
+        let (encoded, version) = (encode(&id), version.parse().unwrap());
+        let read = (lease == "false").then_some((&*name, version, &*encoded));
+
+        prop_assert_eq!(keys(&app).read_value(&key), read);
+        prop_assert_eq!(keys(&app).read_value(&key).is_some(), key.starts_with(&keys(&app).values()));
+        prop_assert_eq!(keys("other").read_value(&key), None);
     }
 
     #[test]

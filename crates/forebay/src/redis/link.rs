@@ -24,7 +24,8 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Connects. The node must be a primary and answer a ping within `budget`.
+    /// Connects. The node must be a primary and answer a ping within `budget`. `heard` is told what the server pushes,
+    /// and of the loss.
     ///
     /// # Errors
     ///
@@ -34,10 +35,12 @@ impl Link {
         clock: &Clock,
         tasks: &Tasks,
         budget: Duration,
+        heard: impl Fn(&PushInfo) + Send + Sync + 'static,
     ) -> Result<Self, String> {
         let lost = CancellationToken::new();
         let disconnected = lost.clone();
         let told = move |push: PushInfo| {
+            heard(&push);
             if push.kind == PushKind::Disconnection {
                 disconnected.cancel();
             }

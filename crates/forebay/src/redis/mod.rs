@@ -8,6 +8,7 @@
 //! | how a node stays connected | `supervisor`, `lane`, `link` |
 //! | which node is asked | `topology`, `cluster`, `home`, `sentinels` |
 //! | how channels are heard | `subscription` |
+//! | how writes of others are heard | `tracking` |
 //! | what follows a request that was not answered | `takeback` |
 
 mod address;
@@ -28,6 +29,7 @@ mod subscription;
 mod supervisor;
 mod takeback;
 mod topology;
+mod tracking;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -40,6 +42,7 @@ pub(crate) use self::{
     script::{Script, script},
     subscription::{Signal, Tuned},
     takeback::{Takeback, Watch},
+    tracking::Written,
 };
 use self::{
     address::Kind,
@@ -52,6 +55,7 @@ use self::{
     request::Role,
     subscription::{Channels, Subscription},
     topology::Topology,
+    tracking::Tracking,
 };
 use crate::{
     clock::{Clock, Moment},
@@ -105,6 +109,7 @@ struct Tools {
     tasks: Tasks,
     journal: Arc<Journal>,
     hooks: Arc<dyn Hooks>,
+    tracking: Arc<Tracking>,
     budget: Duration,
 }
 
@@ -134,7 +139,8 @@ impl Redis {
     ) -> Self {
         address.prepare();
         let journal = Arc::new(Journal::new(clock.clone()));
-        let tools = Tools { clock, dice, tasks, journal, hooks, budget };
+        let tracking = Arc::<Tracking>::default();
+        let tools = Tools { clock, dice, tasks, journal, hooks, tracking, budget };
         let homes = address.homes(&tools.clock);
         let is_cluster = matches!(address.kind, Kind::Cluster);
         let first = match is_cluster {
@@ -218,6 +224,22 @@ impl Redis {
     /// Begins the subscription anew: it is silent though it should not be.
     pub(crate) fn resubscribe(&self) {
         self.0.channels.begin_anew();
+    }
+
+    /// Has `hear` told of every write of a key that begins with `prefix`, once [`Redis::track`] is called. It must be
+    /// quick, and is called once.
+    pub(crate) fn hear_writes(&self, prefix: String, hear: impl Fn(Written<'_>) + Send + Sync + 'static) {
+        self.0.tools.tracking.attach(prefix, Box::new(hear));
+    }
+
+    /// Has every node tell of writes from now on.
+    pub(crate) fn track(&self) {
+        self.0.tools.tracking.begin();
+    }
+
+    /// Whether all that can be read tell of writes, if they were asked to.
+    pub(crate) fn tracks(&self) -> Option<bool> {
+        self.0.tools.tracking.is_complete()
     }
 
     /// Runs `work` until its end, or that of the handle.

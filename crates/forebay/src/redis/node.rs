@@ -36,6 +36,8 @@ const STARVED: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) name: String,
+    /// Its number among those that tell of writes.
+    pub(super) number: u64,
     pub(super) home: Home,
     pub(super) tools: Tools,
     pub(super) usual: Lane,
@@ -62,6 +64,7 @@ impl Node {
     pub(super) fn start(name: String, home: Home, tools: Tools) -> Arc<Self> {
         let node = Arc::new(Self {
             name,
+            number: tools.tracking.number(),
             home,
             usual: Lane::default(),
             large: OnceLock::new(),

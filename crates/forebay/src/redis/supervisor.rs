@@ -6,12 +6,13 @@ use std::{
     time::Duration,
 };
 
-use redis::ConnectionAddr;
+use redis::{ConnectionAddr, PushInfo};
 
 use super::{
     lane::{FIRST_PAUSE, LAST_PAUSE, Lane, State},
     link::{CONNECT, Link},
     node::Node,
+    tracking::Wire,
 };
 
 /// How often a node is looked after that nobody asks.
@@ -35,15 +36,19 @@ impl Node {
         for lane in sides.map(Arc::as_ref).chain([&self.usual]) {
             lane.set(State::Down("it is not asked any more".into()));
         }
+        self.tools.tracking.is_down(self.number);
     }
 
     pub(super) async fn supervise(self: Arc<Self>) {
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.connect(self.tools.budget).await {
+            let wire = self.tools.tracking.wire(self.number);
+            let pushed = wire.clone();
+            match self.connect(self.tools.budget, move |push| pushed.hear(push)).await {
                 Ok((link, place)) => {
                     pause = FIRST_PAUSE;
-                    self.take_up(Arc::new(link), &place).await;
+                    self.take_up(Arc::new(link), &place, &wire).await;
+                    wire.lose();
                 }
                 Err(reason) => {
                     self.stay_down(&reason);
@@ -54,23 +59,32 @@ impl Node {
     }
 
     /// A connection to where the node is now, and where that is.
-    async fn connect(&self, budget: Duration) -> Result<(Link, ConnectionAddr), String> {
+    async fn connect(
+        &self,
+        budget: Duration,
+        heard: impl Fn(&PushInfo) + Send + Sync + 'static,
+    ) -> Result<(Link, ConnectionAddr), String> {
         let info = self.home.find().await?;
-        let link = Link::open(&info, &self.tools.clock, &self.tools.tasks, budget).await?;
+        let link = Link::open(&info, &self.tools.clock, &self.tools.tasks, budget, heard).await?;
         Ok((link, info.addr().clone()))
     }
 
     /// Opens the node for calls until its link is lost or left.
-    async fn take_up(&self, link: Arc<Link>, place: &ConnectionAddr) {
+    async fn take_up(&self, link: Arc<Link>, place: &ConnectionAddr, wire: &Wire) {
         let before = self.run.lock().replace(link.run.clone());
         if before.is_some_and(|before| before.is_none() || before != link.run) {
             self.tools.hooks.server_changed();
         }
         self.links.fetch_add(1, Relaxed);
         self.breaker.reset();
+        wire.open();
         self.usual.set(State::Ready(link.clone()));
         self.tools.journal.recovered(&self.name);
-        if self.attend(&link, place).await {
+        let is_lost = tokio::select! {
+            is_lost = self.attend(&link, place) => is_lost,
+            never = wire.keep(&link.courier, &self.tools) => match never {},
+        };
+        if is_lost {
             self.usual.state.send_if_modified(|state| {
                 let ready = matches!(state, State::Ready(_));
                 if ready {
@@ -109,6 +123,7 @@ impl Node {
 
     fn stay_down(&self, reason: &str) {
         let before = self.usual.state.send_replace(State::Down(reason.into()));
+        self.tools.tracking.is_down(self.number);
         if !matches!(before, State::Down(_)) {
             self.tools.journal.warn(&self.name, reason);
             self.tools.hooks.unusable();
@@ -139,7 +154,7 @@ impl Node {
     pub(super) async fn keep(self: Arc<Self>, lane: Arc<Lane>) {
         let mut pause = FIRST_PAUSE;
         loop {
-            match self.connect(CONNECT).await {
+            match self.connect(CONNECT, |_| ()).await {
                 Ok((link, _)) => {
                     pause = FIRST_PAUSE;
                     let link = Arc::new(link);

@@ -14,3 +14,4 @@ mod takeovers;
 mod timing;
 mod topics;
 mod visitors;
+mod written;
