@@ -83,7 +83,8 @@ impl Component {
 }
 
 fn components(redis: &RedisStatus) -> Vec<Component> {
-    vec![connection(redis), bus(redis), deferred(redis)]
+    let tracking = redis.tracks.map(tracking);
+    [connection(redis), bus(redis)].into_iter().chain(tracking).chain([deferred(redis)]).collect()
 }
 
 fn connection(redis: &RedisStatus) -> Component {
@@ -106,6 +107,16 @@ fn bus(redis: &RedisStatus) -> Component {
             "staleness_bound_ms": millis(redis.staleness_bound),
             "gaps": redis.gaps,
         }),
+    }
+}
+
+/// Only where a space wants it.
+fn tracking(tracks: bool) -> Component {
+    let untold = "what other programs write is not told, so spaces with `coherence = \"tracking\"` hear it late or not";
+    Component {
+        name: "tracking",
+        reason: (!tracks).then(|| untold.to_owned()),
+        figures: json!({ "tracks": tracks }),
     }
 }
 
@@ -199,6 +210,17 @@ mod tests {
             json!({ "status": "degraded", "hears": false, "staleness_bound_ms": 1_510, "gaps": 2 });
         assert_eq!(verbose["components"]["bus"], component);
         assert_eq!(in_short(redis)["reasons"].as_object().unwrap().keys().collect::<Vec<_>>(), ["bus"]);
+    }
+
+    #[test]
+    fn a_server_that_is_not_told_of_writes_though_a_space_wants_that_is_degraded() {
+        let mut redis = well();
+        redis.tracks = Some(true);
+        let verbose = json!(report(redis.clone()));
+        assert_eq!(verbose["components"]["tracking"], json!({ "status": "ready", "tracks": true }));
+
+        redis.tracks = Some(false);
+        assert_eq!(in_short(redis)["reasons"].as_object().unwrap().keys().collect::<Vec<_>>(), ["tracking"]);
     }
 
     #[test]

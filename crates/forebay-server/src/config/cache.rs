@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use forebay::cache::{self, Abandoned, OriginBreaker};
+use forebay::cache::{self, Abandoned, Coherence, OriginBreaker};
 use serde::Deserialize;
 
 use super::{
@@ -38,6 +38,7 @@ pub(crate) struct Space {
     stale_for: Option<Period>,
     absent_for: Option<Period>,
     local_time_to_live: Option<Period>,
+    coherence: Option<CoherenceName>,
     refresh: Option<RefreshName>,
     beta: Option<f64>,
     ahead: Option<f64>,
@@ -58,6 +59,14 @@ pub(crate) struct Space {
 struct Bounds {
     min: Period,
     max: Period,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum CoherenceName {
+    Bus,
+    Tracking,
+    TtlOnly,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -143,6 +152,7 @@ impl Space {
         let builder = set(builder, self.stale_for, Builder::stale_for);
         let builder = set(builder, self.absent_for, Builder::absent_for);
         let builder = set(builder, self.local_time_to_live, Builder::local_time_to_live);
+        let builder = set(builder, self.coherence, Builder::coherence);
         let policy = self.refresh.map(|name| name.policy(self.beta, self.ahead));
         let builder = set(builder, policy, Builder::refresh);
         let builder = set(builder, self.adaptive, |builder, bounds: Bounds| {
@@ -171,6 +181,16 @@ fn set<B, F: Into<T>, T>(builder: B, option: Option<F>, setter: impl FnOnce(B, T
 impl From<Period> for Duration {
     fn from(period: Period) -> Self {
         period.0
+    }
+}
+
+impl From<CoherenceName> for Coherence {
+    fn from(name: CoherenceName) -> Self {
+        match name {
+            CoherenceName::Bus => Self::Bus,
+            CoherenceName::Tracking => Self::Tracking,
+            CoherenceName::TtlOnly => Self::TtlOnly,
+        }
     }
 }
 

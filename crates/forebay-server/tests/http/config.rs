@@ -17,7 +17,7 @@ fn refused(output: &Output, code: i32, named: &[&str]) {
 type Refused = (&'static str, &'static [&'static str]);
 
 /// Those of `[cache]`.
-const OF_THE_CACHE: [Refused; 24] = [
+const OF_THE_CACHE: [Refused; 25] = [
     (
         "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
         &["`cache.spaces.\"a:b\".time_to_lve`", "`time_to_live`"],
@@ -26,6 +26,10 @@ const OF_THE_CACHE: [Refused; 24] = [
     ("[cache.spaces.a]\nwait = 5", &["`cache.spaces.a.wait`", "30s"]),
     ("[cache.spaces.a]\nwait = \"5 apples\"", &["`cache.spaces.a.wait`", "5 apples"]),
     ("[cache.spaces.a]\nrefresh = \"soon\"", &["`cache.spaces.a.refresh`", "soon", "early"]),
+    (
+        "[cache.spaces.a]\ncoherence = \"ttl\"",
+        &["`cache.spaces.a.coherence`", "`ttl`", "`bus`, `tracking`, `ttl_only`"],
+    ),
     ("[cache.spaces.a]\nbeta = 2.0", &["`cache.spaces.\"a\".beta`", "refresh = \"early\""]),
     (
         "[cache.spaces.a]\nrefresh = \"early\"\nahead = 0.2",

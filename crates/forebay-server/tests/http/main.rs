@@ -7,6 +7,7 @@ mod auth;
 mod cache;
 mod cache_batch;
 mod claims;
+mod coherence;
 mod config;
 mod events;
 mod headers;
