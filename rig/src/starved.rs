@@ -1,6 +1,8 @@
 //! Trials of what happens in time, on a machine that may be busy with something else.
 
 use std::{
+    collections::HashMap,
+    fs, iter,
     sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     thread,
     time::Duration,
@@ -11,7 +13,8 @@ use crate::patience::now;
 const ATTEMPTS: u32 = 10;
 const STEP: Duration = Duration::from_millis(5);
 
-/// A thread that has waited for so long to run has had no fair share of the machine, nor have those of a trial.
+/// A thread that has waited for so long to run, at once or together, has had no fair share of the machine, nor have those
+/// of a trial.
 const STARVED: Duration = Duration::from_millis(50);
 
 /// Runs `trial`, which panics at what is wrong and answers what came too late. If threads of this machine could not run
@@ -36,6 +39,7 @@ pub fn unless_starved(trial: impl Fn() -> Result<(), String>) {
 /// The result of `work`, and how long a thread had to wait meanwhile until it could run, at worst.
 fn watched<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let (over, worst) = (AtomicBool::new(false), AtomicU64::new(0));
+    let before = waits();
     let result = thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(SeqCst) {
@@ -49,7 +53,24 @@ fn watched<T>(work: impl FnOnce() -> T) -> (T, Duration) {
         let _ends = Ends(&over);
         work()
     });
-    (result, Duration::from_millis(worst.into_inner()))
+    let since = |(thread, wait): (String, Duration)| {
+        wait.saturating_sub(before.get(&thread).copied().unwrap_or_default())
+    };
+    let waits = waits().into_iter().map(since);
+    let worst = waits.chain(iter::once(Duration::from_millis(worst.into_inner()))).max();
+    (result, worst.unwrap_or_default())
+}
+
+/// How long the threads of this process have waited for a processor: the second figure of `/proc/[pid]/schedstat`, where
+/// there is that file.
+fn waits() -> HashMap<String, Duration> {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let wait = |thread: fs::DirEntry| {
+        let figures = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        let nanos = figures.split_whitespace().nth(1)?.parse().ok()?;
+        Some((thread.file_name().into_string().ok()?, Duration::from_nanos(nanos)))
+    };
+    threads.filter_map(wait).collect()
 }
 
 struct Ends<'a>(&'a AtomicBool);
