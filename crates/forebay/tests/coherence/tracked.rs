@@ -165,6 +165,41 @@ async fn a_data_connection_that_is_lost_makes_memory_suspect_until_writes_are_to
     }
 }
 
+// C40: whoever reads while the connection is replaced, and whatever is written in that moment.
+#[tokio::test]
+async fn reads_that_queue_for_a_new_connection_leave_nothing_old_behind() {
+    let rig = Rig::new();
+    let here = rig.open_with(|builder| builder).await;
+    let reader = tracking(&here);
+    let mut measured = Vec::new();
+    for round in 0..30_u64 {
+        let (old, new) = (format!("old {round}"), format!("new {round}"));
+        let (id, other) = (round.to_string(), format!("other-{round}"));
+        fill(&reader, &other, &new).await;
+        remember(&reader, &id, &old).await;
+        let readers = std::iter::repeat_with(|| {
+            let (reader, id) = (reader.clone(), id.clone());
+            tokio::spawn(async move {
+                loop {
+                    held(&reader, &id).await;
+                    tokio::task::yield_now().await;
+                }
+            })
+        });
+        let readers: Vec<_> = readers.take(10).collect();
+        lose_the_told(&rig);
+        CLOCK.sleep(Duration::from_micros(100 * round)).await;
+        rig.redis.call(&["COPY", &value_key(&other), &value_key(&id), "REPLACE"]);
+        measured.push(served_for(&reader, &id, &old, CLOCK.now()).await);
+        assert_eq!(held(&reader, &id).await, Some(new));
+        readers.iter().for_each(tokio::task::JoinHandle::abort);
+        eventually(|| here.status().tracks == Some(true)).await;
+    }
+    let slowest = measured.iter().max();
+    println!("connection lost while it is written: served for {slowest:?} at most");
+    assert!(slowest < Some(&SOON), "{measured:?}");
+}
+
 #[tokio::test]
 async fn a_subscription_that_is_lost_makes_memory_suspect_as_without_tracking() {
     let rig = Rig::new();
