@@ -6,7 +6,7 @@ use std::{convert::Infallible, time::Duration};
 
 use forebay::{
     Forebay,
-    cache::{Cache, Filled, Invalidated, Lookup, Put},
+    cache::{Cache, Filled, Invalidated, Lookup, Matched, Put},
     clock::{Clock, Manual},
     testing::{Fault, Faults},
 };
@@ -135,4 +135,14 @@ async fn what_is_in_memory_is_read_past_its_local_life() {
     assert_eq!(load(&brief, "a", 2).await, 1);
     stage.pass(LIFE).await;
     assert_eq!(load(&brief, "a", 3).await, 3);
+}
+
+#[tokio::test]
+async fn a_store_out_of_reach_is_not_looked_through_and_this_process_forgets_all_the_same() {
+    let stage = Stage::new().await;
+    assert_eq!(load(&stage.cache, "a", 1).await, 1);
+    stage.faults.set(Fault::Refuses);
+    let matched = stage.cache.invalidate_matching("*").await.unwrap();
+    assert_eq!(matched, Matched::Done { invalidated: 0, deferred: 0, complete: false });
+    assert_eq!(load(&stage.cache, "a", 2).await, 2);
 }

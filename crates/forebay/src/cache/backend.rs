@@ -1,4 +1,5 @@
-//! What a cache asks of its store: four operations on ids of one space and two on its numbers, each atomic as a whole.
+//! What a cache asks of its store: four operations on ids of one space and two on its numbers, each atomic as a
+//! whole, and to look for ids.
 
 use std::{fmt, time::Duration};
 
@@ -7,6 +8,7 @@ use futures::future::BoxFuture;
 
 use super::{
     numbers::{Group, Known},
+    pattern::Pattern,
     token::Token,
 };
 use crate::bus::Kind;
@@ -35,8 +37,21 @@ pub(crate) trait Backend: Send + Sync {
     /// Raises the number of `group` above all of its space, and above `own`; answers it.
     fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64>;
 
+    /// Looks for the ids that `finder` wants, of what is stored or being loaded. One that is so throughout is found; so is
+    /// a value whose load had begun before. Answers whether all was looked at.
+    fn find<'a>(&'a self, finder: &'a dyn Finder) -> BoxFuture<'a, bool>;
+
     /// The name under which [`Wake`](crate::wake::Wake) tells that the lease of `id` has ended.
     fn wake_name(&self, id: &str) -> String;
+}
+
+/// Who looks for ids.
+pub(crate) trait Finder: Send + Sync {
+    /// What it looks for.
+    fn pattern(&self) -> &Pattern;
+
+    /// Takes some of what was found, encoded. Answers whether to look on.
+    fn found(&self, ids: Vec<Box<str>>) -> BoxFuture<'_, bool>;
 }
 
 /// The store's answer, on its way.

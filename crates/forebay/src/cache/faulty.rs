@@ -2,10 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use super::{
-    backend::{Answer, Backend, Budget, Change, Leased, Question, Request, Settle, Stored, Unavailable},
+    backend::{
+        Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Settle, Stored, Unavailable,
+    },
     deferred::Distant,
     memory::MemoryBackend,
     numbers::{Group, Known, Numbers},
@@ -150,6 +153,11 @@ impl Backend for Faulty {
     fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
         let question = Box::pin(async move { self.store.raise(group, own).await });
         Box::pin(self.around(BUDGET, question))
+    }
+
+    fn find<'a>(&'a self, finder: &'a dyn Finder) -> BoxFuture<'a, bool> {
+        let question = Box::pin(async move { Ok(self.store.find(finder).await) });
+        Box::pin(async move { self.around(BUDGET, question).await.unwrap_or(false) })
     }
 
     fn wake_name(&self, id: &str) -> String {

@@ -122,6 +122,15 @@ impl<V> Flights<V> {
         }
     }
 
+    /// The ids that `wants` takes, of those for which something is under way.
+    pub(crate) fn ids(&self, wants: impl Fn(&str) -> bool) -> Vec<Box<str>> {
+        let mut ids = Vec::new();
+        for shard in &self.shards {
+            ids.extend(shard.lock().keys().filter(|id| wants(id)).cloned());
+        }
+        ids
+    }
+
     /// Raises a fence for a value of `id` that comes outside a flight.
     pub(crate) fn fence(&self, id: &str, epoch: &Epoch) -> FenceSeat<'_, V> {
         let fence = Arc::new(Fence::raise(epoch));

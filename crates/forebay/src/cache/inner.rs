@@ -34,7 +34,10 @@ use crate::{
     filter::Filter,
     key::{Name, encode},
     observe::{Event, FillOutcome},
-    sync::{Mutex, atomic::AtomicU64},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64},
+    },
 };
 
 /// What all caches of a `Forebay` share.
@@ -69,6 +72,8 @@ pub(crate) struct Inner<V> {
     pub(crate) pace: Pace,
     /// How often ids are read, where lives follow from that.
     pub(crate) frequency: Option<Frequency>,
+    /// Whether an invalidation by pattern is under way.
+    pub(crate) sweeping: AtomicBool,
     /// When the log last spoke of an entry that cannot be read.
     warned: Mutex<Option<Moment>>,
 }
@@ -94,6 +99,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             mean_bytes: AtomicU64::new(0),
             pace: Pace::default(),
             frequency: options.adaptive.map(|_| Frequency::new()),
+            sweeping: AtomicBool::new(false),
             warned: Mutex::default(),
             name,
             space,

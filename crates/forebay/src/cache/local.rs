@@ -208,6 +208,16 @@ impl Memory {
         self.stored.remove(space, id);
     }
 
+    /// The ids of the values of a space that `wants` takes.
+    pub(crate) fn ids(&self, space: Space, wants: impl Fn(&str) -> bool) -> Vec<Box<str>> {
+        self.values.ids(space, wants)
+    }
+
+    /// The ids of the memory store likewise, ended or not.
+    pub(crate) fn stored_ids(&self, space: Space, wants: impl Fn(&str) -> bool) -> Vec<Box<str>> {
+        self.stored.ids(space, wants)
+    }
+
     /// Removes all written entries.
     pub(crate) fn clear_stored(&self) {
         self.stored.retain(|_| false);

@@ -5,23 +5,30 @@ mod register;
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 
 use super::{
-    backend::{Answer, Backend, Budget, Change, Leased, Note, Question, Reject, Request, Settle, Stored},
+    backend::{
+        Answer, Backend, Budget, Change, Finder, Leased, Note, Question, Reject, Request, Settle, Stored,
+    },
     envelope::Head,
     local::{self, Memory},
     numbers::{Group, Known},
+    pattern::Pattern,
     slots::Space,
     token::Token,
 };
 use crate::{
     clock::Clock,
     expiring::{Expiring, Next},
-    key::{Keys, Name},
+    key::{Keys, Name, Part},
     wake::Wake,
 };
 
 pub(crate) use self::register::{Register, Tags};
+
+/// How many ids are told at a time.
+const PAGE: usize = 500;
 
 /// One space of the memory store. Within one `Forebay` a space has one version, so none is looked at here.
 #[derive(Debug)]
@@ -163,6 +170,21 @@ impl MemoryBackend {
         self.wake_if(waited, &name);
     }
 
+    /// The ids that `pattern` takes, of what is stored or being loaded. Leases first, as a load that ends stores its value
+    /// before it gives its lease back.
+    pub(super) fn ids(&self, pattern: &Pattern) -> Vec<Box<str>> {
+        let lease = |name: &str| {
+            let id = self.keys.read_entry(Part::Lease, &self.name, self.version, name)?;
+            pattern.takes(id).then(|| id.into())
+        };
+        let mut ids: Vec<_> = self.leases.names(usize::MAX).iter().filter_map(|name| lease(name)).collect();
+        let stored = self.memory.stored_ids(self.space, |id| pattern.takes(id));
+        ids.extend(stored.into_iter().filter(|id| self.stored(id).is_some()));
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
     fn lease_key(&self, id: &str) -> String {
         self.keys.lease(&self.name, self.version, id)
     }
@@ -212,6 +234,18 @@ impl Backend for MemoryBackend {
 
     fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
         answer(self.register.raise(group, own))
+    }
+
+    fn find<'a>(&'a self, finder: &'a dyn Finder) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            for ids in self.ids(finder.pattern()).chunks(PAGE) {
+                if !finder.found(ids.to_vec()).await {
+                    return false;
+                }
+                tokio::task::yield_now().await;
+            }
+            true
+        })
     }
 
     fn wake_name(&self, id: &str) -> String {

@@ -12,6 +12,7 @@
 //! | what callers change | `change`, then `write` |
 //! | why nothing stale is stored | `fence`, `write` |
 //! | how tags, and whole spaces, are invalidated | `numbers`, `current`, `epochs` |
+//! | what is invalidated by a pattern of ids | `matching`, `pattern` |
 //! | how callers read, or load by themselves | `read`, `lookup`, `lease` |
 //! | where values are | `local` (`slots`) in the process, `backend` and `memory` in the store, `envelope` on the way |
 //! | how processes share a store | `redis` |
@@ -56,6 +57,7 @@ mod loader;
 mod loading;
 mod local;
 mod lookup;
+mod matching;
 mod memory;
 #[cfg(all(test, forebay_shuttle))]
 mod models;
@@ -63,6 +65,7 @@ mod numbers;
 mod options;
 mod outage;
 mod pace;
+mod pattern;
 mod queue;
 mod read;
 mod redis;
@@ -94,6 +97,7 @@ pub use self::{
     lease::{Filled, Lease, Returned},
     loading::{Loading, LoadingBuilder},
     lookup::{Lookup, LookupRequest},
+    matching::Matched,
     options::{Abandoned, Coherence, Options},
     refresh::Refresh,
     stats::Stats,

@@ -5,11 +5,11 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use futures::FutureExt;
+use futures::{FutureExt, future::BoxFuture};
 use shuttle::{check_random, thread};
 
 use super::{
-    backend::{Answer as Asked, Backend, Budget, Change, Leased, Question, Request, Settle, Stored},
+    backend::{Answer as Asked, Backend, Budget, Change, Finder, Leased, Question, Request, Settle, Stored},
     entry::{Entry, Source},
     fence::Fence,
     fixture::{self, LIFE},
@@ -55,6 +55,10 @@ impl Backend for Unasked {
     }
 
     fn raise<'a>(&'a self, _: &'a Group, _: u64) -> Asked<'a, u64> {
+        unreachable!("models do not ask the store")
+    }
+
+    fn find<'a>(&'a self, _: &'a dyn Finder) -> BoxFuture<'a, bool> {
         unreachable!("models do not ask the store")
     }
 

@@ -2,8 +2,12 @@
 
 use std::{fmt, sync::Arc};
 
+use futures::future::BoxFuture;
+
 use super::{
-    backend::{Answer, Backend, Budget, Change, Leased, Question, Request, Settle, Stored, Unavailable},
+    backend::{
+        Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Settle, Stored, Unavailable,
+    },
     deferred::{Deferred, Distant},
     memory::MemoryBackend,
     numbers::{Group, Known},
@@ -109,6 +113,11 @@ impl Backend for Outage {
             }
             raised
         })
+    }
+
+    fn find<'a>(&'a self, finder: &'a dyn Finder) -> BoxFuture<'a, bool> {
+        self.locally.ids(finder.pattern()).iter().for_each(|id| self.overtake(id));
+        self.remote.find(finder)
     }
 
     fn wake_name(&self, id: &str) -> String {

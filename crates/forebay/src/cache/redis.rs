@@ -1,16 +1,19 @@
 //! The store that processes share: one script per operation, so that each is atomic as a whole.
 
+mod find;
 mod numbers;
 mod scripts;
 
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 
 use self::scripts::{EXPIRE, FILL, INVALIDATE, LEASE, NOTE, RELEASE, RENEW};
 use super::{
     backend::{
-        Answer, Backend, Budget, Change, Leased, Note, Question, Reject, Request, Settle, Stored, Unavailable,
+        Answer, Backend, Budget, Change, Finder, Leased, Note, Question, Reject, Request, Settle, Stored,
+        Unavailable,
     },
     deferred::Distant,
     numbers::{Group, Known, Numbers},
@@ -280,6 +283,10 @@ impl Backend for RedisBackend {
 
     fn raise<'a>(&'a self, group: &'a Group, own: u64) -> Answer<'a, u64> {
         Box::pin(self.raise(group, own))
+    }
+
+    fn find<'a>(&'a self, finder: &'a dyn Finder) -> BoxFuture<'a, bool> {
+        Box::pin(self.find(finder))
     }
 
     fn wake_name(&self, id: &str) -> String {

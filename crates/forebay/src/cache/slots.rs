@@ -1,6 +1,7 @@
 //! A bounded map from ids of all spaces to what one level keeps of them.
 
 use std::{
+    cell::RefCell,
     hash::{Hash, Hasher},
     time::Duration,
 };
@@ -84,6 +85,18 @@ impl<T: Weigh> Slots<T> {
         };
         // Where the value has gone meanwhile, nothing is put in its place.
         drop(self.0.entry(&key, Some(Duration::ZERO), act));
+    }
+
+    /// The ids of a space that `wants` takes.
+    pub(crate) fn ids(&self, space: Space, wants: impl Fn(&str) -> bool) -> Vec<Box<str>> {
+        let found = RefCell::new(Vec::new());
+        // Shard by shard under its lock, where an iterator would clone every value.
+        self.0.retain(|key, _| {
+            let id = str::from_utf8(key.id()).ok().filter(|id| key.space() == space && wants(id));
+            found.borrow_mut().extend(id.map(Box::from));
+            true
+        });
+        found.into_inner()
     }
 
     pub(crate) fn retain(&self, keep: impl Fn(&T) -> bool) {

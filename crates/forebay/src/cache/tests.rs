@@ -1,6 +1,7 @@
 //! Races that no store of ours is slow enough for: forced, and at random, over stores that take their time.
 
 mod early;
+mod matching;
 mod outage;
 mod races;
 mod register;

@@ -48,7 +48,13 @@ pub enum Put {
 
 impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) async fn change(self: &Arc<Self>, id: &str, change: Change) -> Invalidated {
-        let (inner, key) = (self.clone(), Id::new(id).key);
+        let key = Id::new(id).key;
+        self.change_once(key, change).await
+    }
+
+    /// Makes a change that is not made again, of an encoded id.
+    pub(super) async fn change_once(self: &Arc<Self>, key: Arc<str>, change: Change) -> Invalidated {
+        let inner = self.clone();
         self.overtake(&key, change.kind());
         self.in_own_task(move || {
             let (inner, key, change) = (inner.clone(), key.clone(), change.clone());
@@ -169,7 +175,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
     }
 
     /// Runs `work` to its end even if the caller goes away; on the caller where no task can be had any more.
-    async fn in_own_task<T, W>(&self, work: impl Fn() -> W) -> T
+    pub(super) async fn in_own_task<T, W>(&self, work: impl Fn() -> W) -> T
     where
         T: Send + 'static,
         W: Future<Output = T> + Send + 'static,

@@ -8,7 +8,7 @@ use super::{backend::Ask, home::Home, inner::Inner};
 use crate::{
     error::{Error, ErrorKind},
     key::Keys,
-    redis::{Primary, Redis, Reply, Request, Unusable},
+    redis::{Primary, Redis, Reply, Unusable},
 };
 
 /// Of how many keys the counts are read.
@@ -142,10 +142,8 @@ impl Found {
                 return Ok(());
             }
             *pages -= 1;
-            let page = primary.call(Request::Scan { cursor, pattern: &pattern }).await?;
-            let [next, listed] = page.into_list().try_into().map_err(|_| Unusable::NotDone)?;
-            cursor = next.text().and_then(|next| next.parse().ok()).ok_or(Unusable::NotDone)?;
-            let listed = listed.into_list();
+            let (next, listed) = primary.scan(cursor, &pattern).await?;
+            cursor = next;
             let ours = listed.iter().filter_map(Reply::text).filter(|key| keys.read_limit(key).is_some());
             // A scan may name a key more than once.
             ours.for_each(|key| self.add(key));

@@ -355,4 +355,12 @@ impl Primary {
         let until = self.redis.budget(Road::Large);
         Ok(self.node.call(&request, Road::Usual, until, Role::Owner).await?)
     }
+
+    /// Some of its keys that match `pattern`, and the cursor of the next ones: zero where there are none.
+    pub(crate) async fn scan(&self, cursor: u64, pattern: &str) -> Result<(u64, Vec<Reply>), Unusable> {
+        let page = self.call(Request::Scan { cursor, pattern }).await?;
+        let [next, keys] = page.into_list().try_into().map_err(|_| Unusable::NotDone)?;
+        let next = next.text().and_then(|next| next.parse().ok()).ok_or(Unusable::NotDone)?;
+        Ok((next, keys.into_list()))
+    }
 }

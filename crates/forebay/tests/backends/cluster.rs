@@ -2,7 +2,7 @@
 
 use std::{sync::Weak, time::Duration};
 
-use forebay::cache::{Invalidated, Loaded, Put};
+use forebay::cache::{Invalidated, Loaded, Matched, Put};
 use forebay_rig::{Cluster, Redis, ServerClock};
 
 use crate::{
@@ -89,4 +89,20 @@ async fn what_is_invalidated_together_lies_on_every_node() {
             assert_eq!(held(&cache, &n.to_string()).await, None, "{group}: {n}");
         }
     }
+}
+
+// C54 for patterns: a scan covers one node.
+#[tokio::test]
+async fn what_matches_a_pattern_lies_on_every_node() {
+    let rig = ClusterRig::new().await;
+    let cache = rig.cache();
+    for n in 0..100 {
+        assert_eq!(cache.put(format!("n:{n}"), n.to_string()).await.unwrap(), Put::Stored);
+    }
+    let pattern = format!("cache:{}:*", rig.app);
+    let nodes = rig.servers.nodes().iter().filter(|node| !node.call(&["KEYS", &pattern]).is_empty());
+    assert!(nodes.count() >= 3);
+    let matched = cache.invalidate_matching("n:*").await.unwrap();
+    assert_eq!(matched, Matched::Done { invalidated: 100, deferred: 0, complete: true });
+    assert!(rig.servers.nodes().iter().all(|node| node.call(&["KEYS", &pattern]).is_empty()));
 }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use forebay::cache::{Loaded, Put};
+use forebay::cache::{Loaded, Matched, Put};
 use forebay_rig::{Redis, ServerClock};
 
 use crate::{
@@ -83,4 +83,41 @@ async fn a_server_is_told_the_scripts_that_it_does_not_know() {
     fill(&cache, "a", "A").await;
     rig.settle().await;
     assert_eq!(held(&cache, "a").await.as_deref(), Some("A"));
+}
+
+#[tokio::test]
+async fn a_pattern_touches_no_key_that_is_not_of_the_space_and_asks_for_no_list_of_all() {
+    let rig = RedisRig::over(Arc::new(Redis::start())).await;
+    let (cache, app) = (rig.builder("case").version(5).build().unwrap(), &rig.app);
+    let set = |key: &str| rig.servers.call(&["SET", key, "x", "PX", "60000"]);
+    let own = [format!("cache:{app}:case:v4:{{a}}"), format!("cache:{app}:case:v6:{{b}}")];
+    let others = [
+        format!("cache:{app}:case:v3:{{c}}"),
+        format!("cache:{app}:case:v5:d"),
+        format!("cache:{app}:case:v5:{{e}}x"),
+        format!("cache:{app}:case:vx:{{f}}"),
+        format!("cache:{app}:case:v5:v5:{{g}}"),
+        format!("cache:{app}x:case:v5:{{h}}"),
+        format!("once:{app}:case:v5:{{i}}"),
+    ];
+    own.iter().chain(&others).for_each(|key| assert_eq!(set(key), "OK"));
+    let listed = rig.servers.calls("keys");
+    let matched = cache.invalidate_matching("*").await.unwrap();
+    assert_eq!(matched, Matched::Done { invalidated: 2, deferred: 0, complete: true });
+    let exists = |key: &String| rig.servers.call(&["EXISTS", key]) == "1";
+    assert_eq!((own.iter().filter(|key| exists(key)).count(), others.iter().all(exists)), (0, true));
+    assert_eq!(rig.servers.calls("keys"), listed);
+}
+
+#[tokio::test]
+async fn what_matches_is_forgotten_here_although_the_store_has_lost_it() {
+    let rig = RedisRig::new().await;
+    let cache = rig.cache();
+    fill(&cache, "a", "A").await;
+    rig.settle().await;
+    rig.servers.call(&["DEL", &format!("cache:{}:case:v1:{{a}}", rig.app)]);
+    assert_eq!(held(&cache, "a").await.as_deref(), Some("A"));
+    let matched = cache.invalidate_matching("*").await.unwrap();
+    assert_eq!(matched, Matched::Done { invalidated: 0, deferred: 0, complete: true });
+    assert_eq!(held(&cache, "a").await, None);
 }

@@ -13,6 +13,7 @@ mod holders;
 mod lives;
 mod locks;
 mod lost;
+mod matching;
 mod once;
 mod origin;
 mod outage;

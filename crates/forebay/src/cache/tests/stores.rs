@@ -8,12 +8,15 @@ use std::{
     time::Duration,
 };
 
+use futures::future::BoxFuture;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::sync::watch;
 
 use crate::{
     cache::{
-        backend::{Answer, Backend, Budget, Change, Leased, Question, Request, Settle, Stored, Unavailable},
+        backend::{
+            Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Settle, Stored, Unavailable,
+        },
         numbers::{Group, Known},
         token::Token,
     },
@@ -134,6 +137,10 @@ impl Backend for Gated {
         })
     }
 
+    fn find<'a>(&'a self, finder: &'a dyn Finder) -> BoxFuture<'a, bool> {
+        self.store.find(finder)
+    }
+
     fn wake_name(&self, id: &str) -> String {
         self.store.wake_name(id)
     }
@@ -194,6 +201,10 @@ impl Backend for Slow {
         Box::pin(self.around(Box::pin(async move { self.store.raise(group, own).await })))
     }
 
+    fn find<'a>(&'a self, finder: &'a dyn Finder) -> BoxFuture<'a, bool> {
+        self.store.find(finder)
+    }
+
     fn wake_name(&self, id: &str) -> String {
         self.store.wake_name(id)
     }
@@ -229,6 +240,10 @@ impl Backend for Gone {
 
     fn raise<'a>(&'a self, _: &'a Group, _: u64) -> Answer<'a, u64> {
         Box::pin(std::future::ready(Err(Unavailable)))
+    }
+
+    fn find<'a>(&'a self, _: &'a dyn Finder) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
     }
 
     fn wake_name(&self, id: &str) -> String {

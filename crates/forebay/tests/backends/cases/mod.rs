@@ -17,6 +17,7 @@ pub(crate) mod limits;
 pub(crate) mod lives;
 pub(crate) mod lock;
 pub(crate) mod lost;
+pub(crate) mod matching;
 pub(crate) mod once;
 pub(crate) mod permits;
 pub(crate) mod recursion;
@@ -148,6 +149,18 @@ macro_rules! stamp {
                 an_expired_value_is_there_if_the_load_fails,
                 an_expired_value_that_is_not_kept_is_gone,
                 expiring_a_stale_value_does_not_prolong_it,
+            }
+            matching: {
+                what_matches_is_forgotten_and_nothing_else,
+                what_has_ended_is_not_counted,
+                an_absence_that_matches_is_forgotten,
+                a_pattern_stays_in_its_space,
+                odd_ids_match_as_their_callers_spell_them,
+                more_than_are_looked_at_together_are_all_found,
+                a_load_that_runs_is_overtaken_by_a_pattern,
+                a_lease_is_lost_to_a_pattern,
+                an_invalidate_by_pattern_is_done_though_its_caller_leaves,
+                a_pattern_that_is_none_is_refused,
             }
             stale: {
                 a_stale_value_is_loaded_in_front,
