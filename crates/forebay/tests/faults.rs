@@ -146,3 +146,17 @@ async fn a_store_out_of_reach_is_not_looked_through_and_this_process_forgets_all
     assert_eq!(matched, Matched::Done { invalidated: 0, deferred: 0, complete: false });
     assert_eq!(load(&stage.cache, "a", 2).await, 2);
 }
+
+#[tokio::test]
+async fn what_is_invalidated_again_out_of_reach_is_so_once_the_store_is_back() {
+    let stage = Stage::new().await;
+    let (space, lag) = (stage.forebay.cache("others", LIFE).jitter(0.0), LIFE / 4);
+    let cache = space.local_time_to_live(Duration::ZERO).invalidate_again_after(lag).build().unwrap();
+    assert_eq!(cache.invalidate("a").await, Invalidated::Everywhere);
+    assert_eq!(load(&cache, "a", 1).await, 1);
+    stage.faults.set(Fault::Refuses);
+    stage.pass(lag).await;
+    stage.faults.set(Fault::None);
+    stage.pass(Duration::from_secs(1)).await;
+    assert!(cache.get("a").await.is_none());
+}

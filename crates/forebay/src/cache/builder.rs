@@ -152,6 +152,18 @@ impl<V: Send + Sync + 'static> Builder<V> {
         self
     }
 
+    /// Has each invalidation of ids, tags and of the whole space done a second time so long after, for an origin that is
+    /// read from replicas: whatever a load in between read from one that lagged behind is gone then. Give it the longest
+    /// lag. At least 1 ms. Default: invalidations are done once.
+    ///
+    /// A change of one id that is invalidated often is done again after the first and after the last of them. At most
+    /// 10,000 ids and tags wait; beyond, the whole space is invalidated again in their place. Shutting down does at once
+    /// what waits; a process that dies does not.
+    pub fn invalidate_again_after(mut self, lag: Duration) -> Self {
+        self.options.invalidate_again_after = Some(lag);
+        self
+    }
+
     /// Sets what happens to a load that nobody waits for any more. Default: [`Abandoned::Finish`].
     pub fn abandoned(mut self, abandoned: Abandoned) -> Self {
         self.options.abandoned = abandoned;

@@ -82,7 +82,8 @@ impl<V: Send + Sync + 'static> Cache<V> {
     /// completes even if the caller goes away, and ends early at a shutdown.
     ///
     /// It misses what moves with its slot from one node of a cluster to another while it runs, and what other processes
-    /// have in their memory although the store has lost it: that ends with its `local_time_to_live`.
+    /// have in their memory although the store has lost it: that ends with its `local_time_to_live`. It is not done
+    /// [again](super::Builder::invalidate_again_after).
     ///
     /// # Errors
     ///

@@ -3,6 +3,7 @@
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use super::{
+    again::Again,
     backend::Backend,
     breaker::Breaker,
     bulkhead::Bulkhead,
@@ -72,6 +73,8 @@ pub(crate) struct Inner<V> {
     pub(crate) pace: Pace,
     /// How often ids are read, where lives follow from that.
     pub(crate) frequency: Option<Frequency>,
+    /// What is invalidated a second time, where anything is.
+    pub(crate) again: Option<Again>,
     /// Whether an invalidation by pattern is under way.
     pub(crate) sweeping: AtomicBool,
     /// When the log last spoke of an entry that cannot be read.
@@ -99,6 +102,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             mean_bytes: AtomicU64::new(0),
             pace: Pace::default(),
             frequency: options.adaptive.map(|_| Frequency::new()),
+            again: options.invalidate_again_after.map(Again::new),
             sweeping: AtomicBool::new(false),
             warned: Mutex::default(),
             name,

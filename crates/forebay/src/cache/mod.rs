@@ -12,7 +12,7 @@
 //! | what callers change | `change`, then `write` |
 //! | why nothing stale is stored | `fence`, `write` |
 //! | how tags, and whole spaces, are invalidated | `numbers`, `current`, `epochs` |
-//! | what is invalidated by a pattern of ids | `matching`, `pattern` |
+//! | what is invalidated by a pattern of ids, or twice | `matching` and `pattern`, `again` |
 //! | how callers read, or load by themselves | `read`, `lookup`, `lease` |
 //! | where values are | `local` (`slots`) in the process, `backend` and `memory` in the store, `envelope` on the way |
 //! | how processes share a store | `redis` |
@@ -22,6 +22,7 @@
 
 mod acquire;
 mod adaptive;
+mod again;
 mod alone;
 mod backend;
 mod batch;

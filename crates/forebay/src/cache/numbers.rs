@@ -20,7 +20,7 @@ pub(crate) struct Stamp {
 }
 
 /// Entries that are invalidated together.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Group {
     /// Those with a tag, given encoded.
     Tag(Box<str>),

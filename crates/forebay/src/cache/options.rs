@@ -54,6 +54,8 @@ pub struct Options {
     pub load_concurrency: Option<usize>,
     /// How long a failure is remembered.
     pub failure_for: Duration,
+    /// How long after an invalidation it is done a second time.
+    pub invalidate_again_after: Option<Duration>,
     /// What happens to a load that nobody waits for any more.
     pub abandoned: Abandoned,
     /// The size in bytes above which a payload is compressed.
@@ -148,6 +150,8 @@ impl Options {
             load_concurrency: None,
             // A failing origin is asked once a second, and its recovery is seen as soon.
             failure_for: Duration::from_secs(1),
+            // Origins that answer from lagging replicas are the exception.
+            invalidate_again_after: None,
             // The work is mostly done, and the next caller will want its value.
             abandoned: Abandoned::Finish,
             // Below this, compressing costs more than the bytes it saves.
@@ -198,7 +202,7 @@ impl Options {
     }
 
     /// Every rule: whether it is broken, and what is said then.
-    fn contradictions(&self) -> [(bool, &'static str); 11] {
+    fn contradictions(&self) -> [(bool, &'static str); 12] {
         let short = |life: Duration| life < SHORTEST;
         let breaker = |rule: OriginBreaker| rule.failures == 0 || short(rule.window) || short(rule.pause);
         let stale = self.refresh == Refresh::Stale;
@@ -232,6 +236,10 @@ impl Options {
             (
                 short(self.failure_for),
                 "failure_for is below a millisecond; waiters could not hear of a failure",
+            ),
+            (
+                self.invalidate_again_after.is_some_and(short),
+                "invalidate_again_after is below a millisecond; it is the longest lag of the origin's replicas",
             ),
             (
                 self.load_concurrency == Some(0),

@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use futures::future::{join, join_all};
 
 use super::{
+    again::Item,
     backend::{Change, Settle, Unavailable},
     current::Beginning,
     entry::Loaded,
@@ -49,6 +50,9 @@ pub enum Put {
 impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) async fn change(self: &Arc<Self>, id: &str, change: Change) -> Invalidated {
         let key = Id::new(id).key;
+        if let Change::Invalidate = change {
+            self.do_again(|| Item::Id(key.clone()));
+        }
         self.change_once(key, change).await
     }
 
@@ -137,6 +141,12 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
     /// Invalidates what has a tag, or the whole space.
     pub(crate) async fn raise(self: &Arc<Self>, group: Group) -> Invalidated {
+        self.do_again(|| Item::Group(group.clone()));
+        self.raise_once(group).await
+    }
+
+    /// Invalidates that, and not again.
+    pub(super) async fn raise_once(self: &Arc<Self>, group: Group) -> Invalidated {
         let own = self.numbers.pass(&group);
         let inner = self.clone();
         self.in_own_task(move || {

@@ -10,7 +10,7 @@ use forebay_rig::{Redis, ServerClock};
 
 use crate::{
     clocked::{Clocked, ClockedRig, Clocks},
-    rig::{LIFE, Rig, fill, held},
+    rig::{LIFE, Rig, at_once, fill, held},
     server::{Running, ServerRig, Servers},
 };
 
@@ -120,4 +120,19 @@ async fn what_matches_is_forgotten_here_although_the_store_has_lost_it() {
     let matched = cache.invalidate_matching("*").await.unwrap();
     assert_eq!(matched, Matched::Done { invalidated: 0, deferred: 0, complete: true });
     assert_eq!(held(&cache, "a").await, None);
+}
+
+#[tokio::test]
+async fn what_waits_to_be_invalidated_again_is_gone_from_the_store_after_a_shutdown() {
+    let rig = RedisRig::new().await;
+    let cache = rig.builder("case").invalidate_again_after(LIFE).build().unwrap();
+    cache.invalidate("a").await;
+    fill(&cache, "a", "old").await;
+    rig.settle().await;
+    let exists = || rig.servers.call(&["EXISTS", &format!("cache:{}:case:v1:{{a}}", rig.app)]);
+    assert_eq!(exists(), "1");
+    let forebay = rig.forebay().clone();
+    let shutdown = tokio::spawn(async move { forebay.shutdown(LIFE).await });
+    assert!(at_once(&rig, shutdown).await);
+    assert_eq!(exists(), "0");
 }

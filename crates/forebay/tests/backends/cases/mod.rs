@@ -3,6 +3,7 @@
 pub(crate) mod abandonment;
 pub(crate) mod absence;
 pub(crate) mod adaptive;
+pub(crate) mod again;
 pub(crate) mod batches;
 pub(crate) mod changes;
 pub(crate) mod coalescing;
@@ -161,6 +162,15 @@ macro_rules! stamp {
                 a_lease_is_lost_to_a_pattern,
                 an_invalidate_by_pattern_is_done_though_its_caller_leaves,
                 a_pattern_that_is_none_is_refused,
+            }
+            again: {
+                what_a_lagging_replica_brought_is_gone_after_the_lag,
+                tags_and_whole_spaces_are_invalidated_again_too,
+                a_load_that_read_too_early_is_overtaken_while_it_runs,
+                what_is_invalidated_often_is_so_again_after_each,
+                only_what_was_invalidated_is_so_again,
+                what_waits_is_done_at_once_when_the_process_shuts_down,
+                a_lag_that_is_none_is_refused_by_name,
             }
             stale: {
                 a_stale_value_is_loaded_in_front,
