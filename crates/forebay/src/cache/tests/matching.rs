@@ -11,7 +11,7 @@ use crate::cache::{Cache, Matched};
 async fn gated(entries: u64) -> (Cache<u64>, Arc<Gated>) {
     let (common, _) = cache();
     for n in 0..entries {
-        common.put(n.to_string(), n).await.unwrap();
+        common.put(n.to_string(), n).await.expect("what is small fits");
     }
     let gated = Gated::over(common.inner.backend.clone());
     let gates = gated.clone();
