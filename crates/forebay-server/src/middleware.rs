@@ -23,7 +23,7 @@ mod request_id;
 mod trace;
 mod upload;
 
-pub(crate) use auth::{Tokens, require_data, require_read};
+pub(crate) use auth::{Tokens, require_data, require_data_or_ops, require_read};
 pub(crate) use deadline::deadline;
 pub(crate) use leftover::leftover;
 pub(crate) use limits::{callers, in_own_words, limit};

@@ -15,7 +15,7 @@ use crate::{
     },
     app::Shared,
     error::{Kind, Problem},
-    middleware::{self, problem_of_panic, require_data, require_read},
+    middleware::{self, problem_of_panic, require_data, require_data_or_ops, require_read},
 };
 
 /// The server as a service.
@@ -26,7 +26,6 @@ pub(crate) fn router(app: Shared) -> Router {
             "/v1/cache/{space}/{id}/lease",
             post(lease::take).put(lease::fill).patch(lease::renew).delete(lease::give_back),
         )
-        .route("/v1/invalidate/{space}", post(invalidate::named))
         .route("/v1/clear/{space}", post(invalidate::all))
         .route("/v1/limits/{policy}", post(limits::check))
         .route("/v1/limits/{policy}/{subject}", get(limits::peek).delete(limits::reset))
@@ -44,6 +43,9 @@ pub(crate) fn router(app: Shared) -> Router {
         .route("/v1/events/{topic}", post(events::publish).get(events::listen))
         .route("/v1/unique/{counter}", post(unique::record).get(unique::count))
         .route_layer(from_fn_with_state(app.clone(), require_data));
+    let invalidations = Router::new()
+        .route("/v1/invalidate/{space}", post(invalidate::named))
+        .route_layer(from_fn_with_state(app.clone(), require_data_or_ops));
     let figures = Router::new()
         .route("/rate-limit/stats", get(figures::limits))
         .route("/analytics/uv/today", get(visitors::today))
@@ -53,6 +55,7 @@ pub(crate) fn router(app: Shared) -> Router {
         .route("/livez", get(health::alive))
         .route("/readyz", get(health::ready))
         .merge(data)
+        .merge(invalidations)
         .merge(figures)
         .fallback(unknown);
     around(routes, &app).with_state(app)

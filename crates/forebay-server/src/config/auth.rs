@@ -42,7 +42,7 @@ pub(crate) enum Scope {
     Data,
     /// Figures and metrics.
     Read,
-    /// Actions on the server itself; no call asks for it yet.
+    /// What only operators are to do: invalidating by a pattern.
     Ops,
 }
 

@@ -49,6 +49,7 @@ pub(crate) struct Space {
     origin_breaker: Option<Breaker>,
     load_concurrency: Option<usize>,
     failure_for: Option<Period>,
+    invalidate_again_after: Option<Period>,
     abandoned: Option<AbandonedName>,
     compress_above: Option<usize>,
     max_bytes: Option<usize>,
@@ -165,6 +166,7 @@ impl Space {
         let builder = set(builder, self.origin_breaker, Builder::origin_breaker);
         let builder = set(builder, self.load_concurrency, Builder::load_concurrency);
         let builder = set(builder, self.failure_for, Builder::failure_for);
+        let builder = set(builder, self.invalidate_again_after, Builder::invalidate_again_after);
         let builder = set(builder, self.abandoned, Builder::abandoned);
         let builder = set(builder, self.compress_above, Builder::compress_above);
         set(builder, self.max_bytes, Builder::max_bytes)

@@ -11,9 +11,11 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
+    api::invalidate::MATCHING,
     app::Shared,
     config::{Auth, Scope, Token},
     error::{Kind, Problem},
+    extract::Query,
 };
 
 /// The known tokens. If there are none, everybody may do everything.
@@ -73,6 +75,19 @@ pub(crate) async fn require_data(
     next: Next,
 ) -> Result<Response, Problem> {
     app.tokens.require(Scope::Data, request.headers())?;
+    Ok(next.run(request).await)
+}
+
+/// The layer of the route that invalidates. To go through all of a store is for operators.
+pub(crate) async fn require_data_or_ops(
+    State(app): State<Shared>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    // As the handler reads it: what is no query is refused there.
+    let by_pattern =
+        Query::read(request.uri(), &[MATCHING]).is_ok_and(|query| query.text(MATCHING).is_some());
+    app.tokens.require(if by_pattern { Scope::Ops } else { Scope::Data }, request.headers())?;
     Ok(next.run(request).await)
 }
 

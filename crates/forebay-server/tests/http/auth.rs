@@ -58,6 +58,9 @@ async fn what_is_kept_needs_one_scope_and_figures_another() {
     let server = Server::with(&settings());
     let (data, read) = ("Bearer secret", "Bearer page");
     let calls = [
+        ("POST", "/v1/invalidate/a", data, read),
+        ("POST", "/v1/invalidate/a?matching=a", read, data),
+        ("POST", "/v1/invalidate/a?m%61tching=a", read, data),
         ("POST", "/v1/locks/a", data, read),
         ("POST", "/v1/claims/a", data, read),
         ("POST", "/v1/idempotency/a", data, read),

@@ -17,7 +17,7 @@ fn refused(output: &Output, code: i32, named: &[&str]) {
 type Refused = (&'static str, &'static [&'static str]);
 
 /// Those of `[cache]`.
-const OF_THE_CACHE: [Refused; 25] = [
+const OF_THE_CACHE: [Refused; 26] = [
     (
         "[cache.spaces.\"a:b\"]\ntime_to_lve = \"1h\"",
         &["`cache.spaces.\"a:b\".time_to_lve`", "`time_to_live`"],
@@ -55,6 +55,10 @@ const OF_THE_CACHE: [Refused; 25] = [
     ("[cache]\nlocal_bytes = \"64MiB\"", &["`cache.local_bytes`", "a whole number of bytes"]),
     ("[cache]\nlocal_bytes = 1000", &["`cache.local_bytes`", "65536"]),
     ("[cache]\noutage_concurrency = 0", &["`cache.outage_concurrency`", "64"]),
+    (
+        "[cache.spaces.a]\ninvalidate_again_after = \"0s\"",
+        &["cache.spaces.\"a\"", "invalidate_again_after", "longest lag"],
+    ),
     ("[cache.spaces.a]\nrefresh = 5", &["`cache.spaces.a.refresh`", "a word in quotes"]),
     (
         "[cache.spaces.a.origin_breaker]\nfailures = 3",

@@ -20,6 +20,7 @@ mod limits;
 mod limits_batch;
 mod limits_shared;
 mod locks;
+mod matching;
 mod misuse;
 mod own_limits;
 mod refusals;
