@@ -137,6 +137,13 @@ impl Sentinels {
         self.settle();
     }
 
+    /// Has the replicas hear nothing more of the primary, for as long as it lives.
+    pub fn cut_replicas_off(&self) {
+        let primary = self.primary();
+        primary.reply(&["ACL", "SETUSER", "default", "-psync", "-sync"]).granted();
+        primary.call(&["CLIENT", "KILL", "TYPE", "replica"]);
+    }
+
     /// The keys that would stay for ever; a replica has those of its primary.
     pub fn keys_without_expiry(&self) -> Vec<String> {
         self.primary().keys_without_expiry()

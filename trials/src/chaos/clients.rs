@@ -44,23 +44,38 @@ pub(super) async fn play(arena: &Arena) {
 pub(super) async fn read_all(arena: &Arena) {
     join_all(arena.seats.iter().map(async |seat| {
         for at in 0..IDS {
-            let (process, worker) = seat.worker();
-            let order = Order::Load { id: id(at), callers: 1, origin: Origin::Row { ms: 0 } };
-            let (asked, ends) = ask(&worker, order).await;
-            let others = Arc::default();
-            let step = |end| Step {
-                process,
-                id: id(at),
-                others: Arc::clone(&others),
-                name: "load",
-                act: Act::Load,
-                asked,
-                end,
-            };
-            arena.history().steps.extend(ends.into_iter().map(step));
+            does(arena, seat, &id(at), Ask::Load).await;
         }
     }))
     .await;
+}
+
+/// What is asked for outside of the random operations.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ask {
+    Load,
+    Read,
+    Change,
+}
+
+/// Asks a process for one thing, and writes down what came of it.
+pub(super) async fn does(arena: &Arena, seat: &Seat, id: &str, what: Ask) {
+    let ((process, worker), id) = (seat.worker(), id.to_owned());
+    let (name, act, order) = match what {
+        Ask::Load => {
+            let order = Order::Load { id: id.clone(), callers: 1, origin: Origin::Row { ms: 0 } };
+            ("load", Act::Load, order)
+        }
+        Ask::Read => ("read", Act::Read, Order::Read(id.clone())),
+        Ask::Change => {
+            let Some(version) = raise(&worker, &id).await else { return };
+            ("invalidate", Act::Change(version), Order::Invalidate(id.clone()))
+        }
+    };
+    let (asked, ends) = ask(&worker, order).await;
+    let step = |end| Step { process, id: id.clone(), others: Arc::default(), name, act, asked, end };
+    let steps: Vec<_> = ends.into_iter().map(step).filter(|step| !was_dead(arena, step)).collect();
+    arena.history().steps.extend(steps);
 }
 
 pub(super) fn id(at: usize) -> String {

@@ -55,6 +55,13 @@ impl Ground {
         }
     }
 
+    /// Has the replicas of a primary hear nothing more, where sentinels make another one of them the primary.
+    pub(super) fn cut_replicas_off(&self) {
+        if let Self::Sentinels(servers) = self {
+            servers.cut_replicas_off();
+        }
+    }
+
     /// The way of one process.
     pub(super) async fn way(&self) -> Way {
         match self {

@@ -6,6 +6,7 @@
 //! | what may go wrong, and what the promises say about it | [`fault`] |
 //! | in which order, from one seed | `plan` |
 //! | how it is done to processes and servers | `strikes`, `cluster`, `sentinels` |
+//! | what is arranged so that it shows | `scenes` |
 //! | what the processes are asked meanwhile | [`operation`], `clients` |
 //! | where all of this takes place | `ground` for the servers, `way` to them, [`arena`] for the processes before them |
 //! | what is written down | [`history`] |
@@ -21,6 +22,7 @@ mod ground;
 pub mod history;
 pub mod operation;
 mod plan;
+mod scenes;
 mod sentinels;
 mod starved;
 mod strikes;

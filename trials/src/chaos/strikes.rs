@@ -1,6 +1,6 @@
 //! Has everything go wrong that is planned, and takes note of who feels it for how long.
 
-use std::{thread, time::Duration};
+use std::{future::ready, thread, time::Duration};
 
 use forebay::testing::Flow;
 use forebay_rig::{Redis, ServerClock};
@@ -8,12 +8,14 @@ use futures::future::join_all;
 use tokio::time::sleep;
 
 use super::{
+    FORGETFUL,
     arena::{Arena, Seat},
     cluster,
-    fault::{Fault, Weather},
+    fault::{Fault, Site, Weather},
     ground::Ground,
     history::{self, Span, Window},
     plan::{Plan, Strike},
+    scenes::{self, Withheld},
     sentinels,
     way::Way,
 };
@@ -52,6 +54,7 @@ pub(super) async fn play(arena: &Arena) {
     tokio::join!(
         join_all(storms),
         join_all(calms),
+        befall_hearers(arena),
         befall_servers(arena, Plan::of_servers(arena.seed, site))
     );
 }
@@ -85,10 +88,38 @@ async fn befall_servers(arena: &Arena, mut plan: Plan) {
         arena.apart(Ground::settle).await;
         storm(arena).await;
         arena.look_for_keys().await;
-        let began = Moment::now();
-        let ids = arena.apart(move |ground| strike_servers(ground, &strike)).await;
-        note(arena, &strike, None, ids, began).await;
+        match (strike.fault, arena.site()) {
+            (Fault::KillPrimary, Site::Sentinels) => {
+                let withheld = Withheld::begin(arena).await;
+                befall_all(arena, &strike, withheld.change()).await;
+                withheld.look().await;
+            }
+            _ => befall_all(arena, &strike, ready(())).await,
+        }
         due = due.saturating_sub(1);
+    }
+}
+
+/// Strikes the servers, once something has been done to make it worse.
+async fn befall_all(arena: &Arena, &strike: &Strike, before: impl Future<Output = ()>) {
+    let began = Moment::now();
+    before.await;
+    let ids = arena.apart(move |ground| strike_servers(ground, &strike)).await;
+    note(arena, &strike, None, ids, began).await;
+}
+
+/// In each calm another process is not told of some changes.
+async fn befall_hearers(arena: &Arena) {
+    let (hearers, mut turn) = (&arena.seats[..FORGETFUL], 0);
+    while !arena.is_over() && !arena.seats[0].way.is_straight() {
+        sleep(until_calm(arena) + SOON).await;
+        let [hearer, teller] = [turn, turn + 1].map(|turn| &hearers[turn % hearers.len()]);
+        let began = Moment::now();
+        scenes::lose_messages(arena, hearer, teller).await;
+        let span = Span { began, ended: Moment::now() };
+        let strike = history::Strike { fault: Fault::LoseMessages, seat: Some(hearer.number), span };
+        arena.history().strikes.push(strike);
+        turn += 1;
     }
 }
 

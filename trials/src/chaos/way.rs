@@ -53,6 +53,11 @@ impl Way {
         Self { url: servers.url_by(&hosts), proxies, _detours: detours }
     }
 
+    /// Whether nothing can be done on it.
+    pub(super) fn is_straight(&self) -> bool {
+        self.proxies.is_empty()
+    }
+
     pub(super) fn requests(&self, flow: Flow) {
         self.proxies.iter().for_each(|proxy| proxy.requests(flow));
     }
