@@ -75,29 +75,30 @@ impl Worker {
     ///
     /// If it does not get so far.
     pub async fn start(program: &Path, setup: &Setup) -> Self {
-        Self::under(program, setup, []).await
+        Self::under(&[program.to_owned()], setup, []).await
     }
 
-    /// Starts a worker as [`start`](Self::start) does, with something more in its environment.
+    /// Starts a worker as [`start`](Self::start) does, by a program with its arguments, of which the setup is the last,
+    /// and with something more in its environment.
     ///
     /// # Panics
     ///
     /// If it does not get ready.
     pub async fn under(
-        program: &Path,
+        program: &[PathBuf],
         setup: &Setup,
         environment: impl IntoIterator<Item = (&'static str, String)>,
     ) -> Self {
-        let program = program.to_str().expect("the path of the worker is text");
+        let (program, arguments) = program.split_first().expect("a program has a name");
         let setup = serde_json::to_string(setup).expect("a setup is JSON");
-        let mut command = forebay_rig::dying(program);
+        let mut command = forebay_rig::dying(program.to_str().expect("the path of the worker is text"));
         for (name, _) in
             std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("FOREBAY_"))
         {
             command.env_remove(name);
         }
         command.envs(environment);
-        command.arg(setup).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(arguments).arg(setup).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = forebay_rig::spawn(command).expect("the worker starts");
         let (answer, ready) = oneshot::channel();
         let pending = Arc::new(Mutex::new(Some(HashMap::from([(0, answer)]))));

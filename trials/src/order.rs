@@ -10,13 +10,19 @@ use crate::{
 };
 
 /// Whose cache a worker has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Subject {
     /// Forebay's.
     #[default]
     Forebay,
     /// What is often written by hand: get, load, set, and delete at a change; in front of it a map for a second.
     Naive,
+    /// The same behind moka, which loads once in a process.
+    Moka,
+    /// Python's cashews, with its locks and its copies in each process.
+    Cashews,
+    /// Node's bentocache, with two levels and a bus.
+    Bentocache,
 }
 
 /// How a worker opens its one cache, and its Forebay if it has one.
@@ -52,6 +58,9 @@ pub struct Setup {
     pub tags: bool,
     /// The SQLite file that has the rows.
     pub database: Option<PathBuf>,
+    /// The port of this machine where [`rows`](crate::rows::serve) are served, for programs that cannot open them.
+    #[serde(default)]
+    pub rows: Option<u16>,
     /// The SQLite file that is written under locks.
     pub ledger: Option<PathBuf>,
 }

@@ -39,7 +39,7 @@ enum Command {
     /// Has processes and servers fail in every way known, and looks whether the cache keeps its promises; `--help` after
     /// `--` tells of the arguments.
     Chaos {
-        /// The arguments of the trial: `--minutes`, `--seed`, `--topology`, `--subject`.
+        /// The arguments of the trial: `--minutes`, `--seed`, `--topology`, `--subject`, `--report`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },

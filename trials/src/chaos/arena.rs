@@ -1,7 +1,7 @@
 //! The processes, each in its seat before the store, and what is looked at once all is over.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -10,8 +10,9 @@ use forebay_rig::ServerClock;
 use futures::future::join_all;
 use tempfile::TempDir;
 use tokio::{
+    net::TcpListener,
     sync::RwLock,
-    task::spawn_blocking,
+    task::{JoinSet, spawn_blocking},
     time::{sleep, timeout},
 };
 
@@ -28,7 +29,6 @@ use crate::{
     crew::{Worker, program},
     moment::Moment,
     order::{Answer, Load, Order, Report, Setup, Subject},
-    rows,
 };
 
 /// How many ids are asked for.
@@ -42,6 +42,9 @@ const CLOSING: Duration = Duration::from_secs(5);
 
 /// By so many tasks a process may have more than when it started: those that end in a moment, and a node's.
 const MORE_TASKS: usize = 12;
+
+/// How long a process is taken to be without Redis after a fault that cannot say itself whether it is.
+const RECONNECTING: Duration = Duration::from_secs(1);
 
 const STEP: Duration = Duration::from_millis(5);
 
@@ -63,17 +66,41 @@ impl Seat {
         lock(&self.place).clone()
     }
 
-    async fn start(setup: &Setup, clock: &ServerClock) -> (Arc<Worker>, Report) {
-        let worker = Worker::under(&program(), setup, clock.environment()).await;
+    async fn start(program: &[PathBuf], setup: &Setup, clock: &ServerClock) -> (Arc<Worker>, Report) {
+        let worker = Worker::under(program, setup, clock.environment()).await;
         let report = worker.report().await;
         (Arc::new(worker), report)
     }
+}
+
+/// Whose cache is tried, and the program that has it.
+#[derive(Debug, Clone)]
+pub struct Players {
+    /// Whose cache.
+    pub subject: Subject,
+    /// The program of a process, with all arguments but the setup.
+    pub program: Vec<PathBuf>,
+}
+
+impl From<Subject> for Players {
+    /// Those subjects that are Rust have the same program.
+    fn from(subject: Subject) -> Self {
+        Self { subject, program: vec![program()] }
+    }
+}
+
+/// Where the rows are: in a file, and served.
+#[derive(Debug, Clone, Copy)]
+struct Rows<'a> {
+    file: &'a Path,
+    port: u16,
 }
 
 /// What all parts of the play share.
 #[derive(Debug)]
 pub(super) struct Arena {
     ground: Arc<Ground>,
+    program: Vec<PathBuf>,
     pub(super) seats: Vec<Seat>,
     pub(super) seed: u64,
     pub(super) began: Moment,
@@ -84,11 +111,12 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    async fn open(ground: Arc<Ground>, subject: Subject, seed: u64, database: &Path) -> Self {
-        let setups = join_all((0..PROCESSES).map(|number| setup(&ground, subject, database, number))).await;
-        let seats = join_all(setups.into_iter().enumerate().map(|(number, (setup, way))| async move {
+    async fn open(ground: Arc<Ground>, players: Players, seed: u64, rows: Rows<'_>) -> Self {
+        let Players { subject, program } = players;
+        let setups = join_all((0..PROCESSES).map(|number| setup(&ground, subject, rows, number))).await;
+        let seats = join_all(setups.into_iter().enumerate().map(async |(number, (setup, way))| {
             let clock = ServerClock::running();
-            let (worker, report) = Seat::start(&setup, &clock).await;
+            let (worker, report) = Seat::start(&program, &setup, &clock).await;
             let place = Mutex::new((number, worker));
             (Seat { number, way, clock, setup, place, tasks: report.tasks }, report)
         }))
@@ -98,7 +126,7 @@ impl Arena {
         let seats = seats.into_iter().map(|(seat, _)| seat).collect();
         let changing = (0..IDS).map(|_| RwLock::new(())).collect();
         let began = Moment::now();
-        Self { ground, seats, seed, began, until: began, changing, history }
+        Self { ground, program, seats, seed, began, until: began, changing, history }
     }
 
     pub(super) fn site(&self) -> Site {
@@ -129,7 +157,7 @@ impl Arena {
         worker.kill();
         let died = Moment::now();
         self.history().processes[number].died = Some(died);
-        let (worker, report) = Seat::start(&seat.setup, &seat.clock).await;
+        let (worker, report) = Seat::start(&self.program, &seat.setup, &seat.clock).await;
         let mut history = self.history();
         history.processes.push(process(seat.number, &report));
         *lock(&seat.place) = (history.processes.len() - 1, worker);
@@ -137,6 +165,9 @@ impl Arena {
 
     /// Waits until the process of a seat uses Redis, hears the others and has no change to be confirmed.
     pub(super) async fn is_well(&self, seat: &Seat) -> Moment {
+        if seat.setup.subject != Subject::Forebay {
+            sleep(RECONNECTING).await;
+        }
         let (began, mut last) = (Moment::now(), String::from("no report"));
         while Moment::now().since(began) < RECOVERY {
             let ((number, worker), asked) = (seat.worker(), Moment::now());
@@ -209,7 +240,7 @@ impl Arena {
     }
 }
 
-async fn setup(ground: &Ground, subject: Subject, database: &Path, number: usize) -> (Setup, Way) {
+async fn setup(ground: &Ground, subject: Subject, rows: Rows<'_>, number: usize) -> (Setup, Way) {
     let ms = |span: Duration| Some(span.as_millis().try_into().expect("it is short"));
     let way = ground.way().await;
     let setup = Setup {
@@ -224,7 +255,8 @@ async fn setup(ground: &Ground, subject: Subject, database: &Path, number: usize
         stale_ms: 20_000,
         local_ms: (number == FORGETFUL).then_some(0),
         tags: true,
-        database: Some(database.to_owned()),
+        database: Some(rows.file.to_owned()),
+        rows: Some(rows.port),
         ..Setup::default()
     };
     (setup, way)
@@ -241,12 +273,16 @@ fn process(seat: usize, report: &Report) -> Process {
 /// # Panics
 ///
 /// If a process does not start, or a server or SQLite do not answer.
-pub async fn play(ground: Ground, subject: Subject, length: Duration, seed: u64) -> History {
+pub async fn play(ground: Ground, players: Players, length: Duration, seed: u64) -> History {
     let folder = TempDir::new().expect("a folder can be created");
     let database = folder.path().join("rows");
     // Of several who open a new file at once, some find it locked.
-    rows::open(&database).await.expect("a new file can be opened").close().await;
-    let mut arena = Arena::open(Arc::new(ground), subject, seed, &database).await;
+    let things = crate::rows::open_things(&database).await.expect("a new file can be opened");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let rows = Rows { file: &database, port: listener.local_addr().expect("it listens").port() };
+    let mut serving = JoinSet::new();
+    serving.spawn(crate::rows::serve(listener, things));
+    let mut arena = Arena::open(Arc::new(ground), players, seed, rows).await;
     arena.until = arena.began.after(length);
     let meter = Meter::start();
     tokio::join!(clients::play(&arena), strikes::play(&arena));

@@ -11,7 +11,7 @@
 //! | where all of this takes place | `ground` for the servers, `way` to them, [`arena`] for the processes before them |
 //! | what is written down | [`history`] |
 //! | what must not be in it | [`check`] |
-//! | what is told in the end | `table` |
+//! | what is told in the end | `table`, [`report`] |
 
 pub mod arena;
 pub mod check;
@@ -22,6 +22,7 @@ mod ground;
 pub mod history;
 pub mod operation;
 mod plan;
+pub mod report;
 mod scenes;
 mod sentinels;
 mod starved;
@@ -32,7 +33,7 @@ mod way;
 use std::time::Duration;
 
 pub use self::{
-    arena::play,
+    arena::{Players, play},
     check::{Promise, Verdict},
     ground::Ground,
     history::History,

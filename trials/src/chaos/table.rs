@@ -91,7 +91,7 @@ impl History {
         (own.len(), answers.join(", "))
     }
 
-    fn faults(&self) -> BTreeMap<&'static str, usize> {
+    pub(super) fn faults(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for strike in &self.strikes {
             *counts.entry(strike.fault.facts().name).or_default() += 1;

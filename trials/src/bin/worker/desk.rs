@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use forebay::{
     Forebay,
     cache::{Batching, Load, Refresh},
@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     holder,
+    moka::Moka,
     naive::Naive,
     origin::{Failed, Source, Value},
     shop::{Shop, TOGETHER, Tags},
@@ -53,9 +54,9 @@ impl Desk {
                 let cache = cache(&forebay, &setup, source.clone())?;
                 (forebay, Shop::Forebay(cache, Tags(setup.tags)))
             }
-            Subject::Naive => {
-                (Forebay::builder("trial").memory().build().await?, Shop::Naive(Naive::open(&setup)?))
-            }
+            Subject::Naive => (unshared().await?, Shop::Naive(Naive::open(&setup)?)),
+            Subject::Moka => (unshared().await?, Shop::Moka(Moka::open(&setup)?)),
+            other => bail!("{other:?} is a program of its own"),
         };
         Ok(Self { forebay, shop, source, ledger })
     }
@@ -172,6 +173,11 @@ impl Desk {
             }
         }
     }
+}
+
+/// For the subjects that have no use for it.
+async fn unshared() -> Result<Forebay> {
+    Ok(Forebay::builder("trial").memory().build().await?)
 }
 
 async fn forebay(setup: &Setup) -> Result<Forebay> {

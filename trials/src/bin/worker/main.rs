@@ -2,7 +2,9 @@
 //! output, in whichever order they are done.
 
 mod desk;
+mod far;
 mod holder;
+mod moka;
 mod naive;
 mod origin;
 mod shop;

@@ -15,11 +15,6 @@ use forebay_trials::{
 use serde::{Deserialize, Serialize};
 use sqlx::SqlitePool;
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS thing (id TEXT PRIMARY KEY, version INTEGER NOT NULL)";
-const READ: &str = "SELECT coalesce((SELECT version FROM thing WHERE id = ?1), 0)";
-const RAISE: &str =
-    "INSERT INTO thing VALUES (?1, 1) ON CONFLICT DO UPDATE SET version = version + 1 RETURNING version";
-
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Value {
     pub(crate) version: u64,
@@ -47,9 +42,7 @@ struct Loads {
 impl Source {
     pub(crate) async fn open(database: Option<&Path>) -> Result<Self> {
         let Some(path) = database else { return Ok(Self { rows: None, loads: Arc::default() }) };
-        let rows = rows::open(path).await?;
-        sqlx::query(TABLE).execute(&rows).await?;
-        Ok(Self { rows: Some(rows), loads: Arc::default() })
+        Ok(Self { rows: Some(rows::open_things(path).await?), loads: Arc::default() })
     }
 
     pub(crate) async fn load(self, id: String, origin: Origin) -> Result<Value, Failed> {
@@ -64,7 +57,7 @@ impl Source {
                 Err(Failed)
             }
             Origin::Row { ms } => {
-                let version = self.version(READ, &id).await;
+                let version = rows::read(self.rows(), &id).await;
                 pause(ms).await;
                 Ok(value(version, 0))
             }
@@ -74,7 +67,7 @@ impl Source {
     }
 
     pub(crate) async fn raise(&self, id: &str) -> u64 {
-        self.version(RAISE, id).await
+        rows::raise(self.rows(), id).await
     }
 
     /// Tells of the loads that began since the last time, and of those that still ran then.
@@ -85,10 +78,8 @@ impl Source {
         told
     }
 
-    async fn version(&self, query: &'static str, id: &str) -> u64 {
-        let rows = self.rows.as_ref().expect("the setup names a database");
-        let version: (i64,) = sqlx::query_as(query).bind(id).fetch_one(rows).await.expect("SQLite answers");
-        version.0.try_into().expect("versions count up from 0")
+    fn rows(&self) -> &SqlitePool {
+        self.rows.as_ref().expect("the setup names a database")
     }
 
     fn begin(&self, id: &str) -> u64 {

@@ -5,6 +5,7 @@ use forebay_trials::order::{Origin, Outcome, tag_of};
 use futures::future::join_all;
 
 use crate::{
+    moka::Moka,
     naive::Naive,
     origin::{Failed, Source, Value, value},
 };
@@ -17,6 +18,7 @@ pub(crate) const TOGETHER: Origin = Origin::Row { ms: 30 };
 pub(crate) enum Shop {
     Forebay(Batching<Value, Failed>, Tags),
     Naive(Naive),
+    Moka(Moka),
 }
 
 /// Whether values have the tag of their id.
@@ -35,6 +37,7 @@ impl Shop {
         let (cache, tags) = match self {
             Self::Forebay(cache, tags) => (cache, *tags),
             Self::Naive(naive) => return naive.load(id, source, origin).await,
+            Self::Moka(moka) => return moka.load(id, source, origin).await,
         };
         let loader = async move |load: forebay::cache::Load<Value>| {
             let value = source.load(load.id().to_owned(), origin).await?;
@@ -55,6 +58,7 @@ impl Shop {
             Self::Naive(naive) => {
                 join_all(ids.iter().map(|id| naive.load(id, source.clone(), TOGETHER))).await
             }
+            Self::Moka(moka) => join_all(ids.iter().map(|id| moka.load(id, source.clone(), TOGETHER))).await,
         }
     }
 
@@ -62,6 +66,7 @@ impl Shop {
         match self {
             Self::Forebay(cache, _) => cache.get(id).await.map_or(Outcome::Nothing, |value| found(&value)),
             Self::Naive(naive) => naive.read(id).await,
+            Self::Moka(moka) => moka.read(id).await,
         }
     }
 
@@ -73,34 +78,35 @@ impl Shop {
                 Err(error) => Outcome::Error(error.to_string()),
             },
             Self::Naive(naive) => naive.put(id, value(version, 0)).await,
+            Self::Moka(moka) => moka.put(id, value(version, 0)).await,
         }
     }
 
     pub(crate) async fn invalidate(&self, id: &str) -> Outcome {
         match self {
             Self::Forebay(cache, _) => changed(cache.invalidate(id).await),
-            Self::Naive(naive) => naive.forget(id).await,
+            other => other.forget(&[id.to_owned()]).await,
         }
     }
 
     pub(crate) async fn expire(&self, id: &str) -> Outcome {
         match self {
             Self::Forebay(cache, _) => changed(cache.expire(id).await),
-            Self::Naive(naive) => naive.forget(id).await,
+            other => other.forget(&[id.to_owned()]).await,
         }
     }
 
     pub(crate) async fn invalidate_tag(&self, tag: &str, ids: &[String]) -> Outcome {
         match self {
             Self::Forebay(cache, _) => changed(cache.invalidate_tag(tag).await),
-            Self::Naive(naive) => naive.forget_all(ids).await,
+            other => other.forget(ids).await,
         }
     }
 
     pub(crate) async fn clear(&self, ids: &[String]) -> Outcome {
         match self {
             Self::Forebay(cache, _) => changed(cache.clear().await),
-            Self::Naive(naive) => naive.forget_all(ids).await,
+            other => other.forget(ids).await,
         }
     }
 
@@ -108,7 +114,16 @@ impl Shop {
     pub(crate) fn refused_fills(&self) -> u64 {
         match self {
             Self::Forebay(cache, _) => cache.stats().refused_fills,
-            Self::Naive(_) => 0,
+            Self::Naive(_) | Self::Moka(_) => 0,
+        }
+    }
+
+    /// What those do that cannot tell a tag, or what is old, from anything else.
+    async fn forget(&self, ids: &[String]) -> Outcome {
+        match self {
+            Self::Forebay(cache, _) => changed(cache.invalidate_many(ids).await),
+            Self::Naive(naive) => naive.forget(ids).await,
+            Self::Moka(moka) => moka.forget(ids).await,
         }
     }
 }
