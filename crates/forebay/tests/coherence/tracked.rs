@@ -5,6 +5,7 @@ use std::time::Duration;
 use forebay::{
     Forebay,
     cache::{Cache, Coherence, Source},
+    key::encode,
     testing::Flow,
 };
 use forebay_rig::Redis;
@@ -60,6 +61,18 @@ async fn what_another_program_does_to_a_key_is_noticed_at_once() {
             assert_eq!(held(&reader, "a").await.as_deref(), Some("new"));
         }
         rig.redis.call(&["DEL", &key]);
+    }
+}
+
+#[tokio::test]
+async fn an_id_that_its_key_spells_otherwise_is_found() {
+    let rig = Rig::new();
+    let here = rig.open_with(|builder| builder).await;
+    let reader = tracking(&here);
+    for id in ["a {b}%", "", &"long".repeat(100)] {
+        remember(&reader, id, "old").await;
+        assert_eq!(rig.redis.call(&["DEL", &value_key(&encode(id))]), "1");
+        assert!(served_for(&reader, id, "old", CLOCK.now()).await < SOON, "{id:?}");
     }
 }
 
