@@ -155,11 +155,14 @@ impl Node {
         let mut pause = FIRST_PAUSE;
         loop {
             match self.connect(CONNECT, |_| ()).await {
-                Ok((link, _)) => {
+                Ok((link, place)) => {
                     pause = FIRST_PAUSE;
                     let link = Arc::new(link);
                     lane.set(State::Ready(link.clone()));
-                    self.until_silent(&link).await;
+                    tokio::select! {
+                        () = self.until_silent(&link) => {}
+                        () = self.home.leaves(&place) => {}
+                    }
                     lane.set(State::Connecting);
                 }
                 Err(reason) => {

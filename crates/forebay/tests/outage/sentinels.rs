@@ -160,6 +160,10 @@ async fn a_deposed_primary_that_still_answers_is_left_at_once() {
     let watched = Watched::at(servers, &url).await;
     let old = watched.servers.primary();
     watched.fill("before", "it", old).await;
+    // Large values have a connection of their own.
+    let large: String =
+        (0..40_000_u64).map(|n| format!("{:08x}", n.wrapping_mul(2_654_435_761) as u32)).collect();
+    watched.fill("large-before", &large, old).await;
     // Nobody but the process is let in any more: the sentinels take it for dead, and cannot tell it what it is now.
     assert_eq!(old.call(&["ACL", "SETUSER", "default", "-@all", "+client", "+exists"]), "OK");
     old.call(&["CLIENT", "KILL", "TYPE", "replica"]);
@@ -172,8 +176,9 @@ async fn a_deposed_primary_that_still_answers_is_left_at_once() {
         .await;
     let new = watched.servers.primary();
     let stored = watched.fill("after", "it", new).await;
-    println!("left after {stored:?}");
-    assert!(stored <= BACK, "{stored:?}");
+    let large_stored = watched.fill("large-after", &large, new).await;
+    println!("left after {stored:?}, by large values after {large_stored:?}");
+    assert!(stored <= BACK && large_stored <= BACK, "{stored:?}, {large_stored:?}");
     assert_eq!(old.call(&["EXISTS", &key("after")]), "0");
     watched.until(settled).await;
 }
