@@ -90,6 +90,8 @@ async fn befall_servers(arena: &Arena, mut plan: Plan) {
         arena.look_for_keys().await;
         match (strike.fault, arena.site()) {
             (Fault::KillPrimary, Site::Sentinels) => {
+                // In a storm hardly any of its changes would be confirmed.
+                sleep(until_calm(arena) + SOON).await;
                 let withheld = Withheld::begin(arena).await;
                 befall_all(arena, &strike, withheld.change()).await;
                 withheld.look().await;
