@@ -49,6 +49,7 @@ const OUTAGE: &str = "crates/forebay/src/cache/outage.rs";
 const WRITE: &str = "crates/forebay/src/cache/write.rs";
 const DEFERRED: &str = "crates/forebay/src/cache/deferred.rs";
 const FENCE: &str = "crates/forebay/src/cache/fence.rs";
+const NUMBERS: &str = "crates/forebay/src/cache/numbers.rs";
 const NODE: &str = "crates/forebay/src/redis/node.rs";
 
 /// Each has to be found by a short run.
@@ -126,6 +127,27 @@ pub(super) const BUGS: &[Bug] = &[
             OUTAGE,
             "Err(Unavailable) => self.deferred.keep(&self.remote, id, &change)",
             "Err(Unavailable) => {}",
+        )],
+    ),
+    Bug {
+        topology: "sentinel",
+        ..bug(
+            "what was confirmed is not done again at another server",
+            &["P3"],
+            &[edit(
+                DEFERRED,
+                "if now.since(since) <= REMEMBERED {",
+                "if now.since(since) > REMEMBERED * 2 {",
+            )],
+        )
+    },
+    bug(
+        "a tag that was invalidated passes nothing",
+        &["P3", "P4"],
+        &[edit(
+            NUMBERS,
+            "Some(held) if held.at_least > stamp.number => return Judgement::Passed,",
+            "Some(held) if held.at_least > stamp.number * 2 => return Judgement::Passed,",
         )],
     ),
     bug("a lease has no expiry", &["P5"], &[edit(LEASE, "redis.call('PEXPIRE', lease, life)", "")]),
