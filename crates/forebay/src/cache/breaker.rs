@@ -14,7 +14,7 @@ use crate::{
 /// After the pause one load probes the origin: its success closes the breaker, its failure opens it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OriginBreaker {
-    /// How many loads must fail within `window`.
+    /// How many loads must fail within `window`; those of one call of a batch loader are one.
     pub failures: usize,
     /// The time in which failures are counted.
     pub window: Duration,

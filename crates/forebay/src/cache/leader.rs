@@ -12,7 +12,7 @@ use super::{
     flights::Arrival,
     id::Id,
     inner::Inner,
-    loader::Loader,
+    loader::{Blame, Loader},
     refresh::Luck,
     seal::Opened,
     verdict::{Answer, Outcome},
@@ -41,6 +41,8 @@ pub(crate) struct Leader<V: Send + Sync + 'static> {
     pub(super) ahead: Duration,
     /// Of the caller that has begun this.
     pub(super) luck: Luck,
+    /// Of the load, once there is one.
+    pub(super) blame: Blame,
     /// What is left of the time that the callers give the store.
     pub(super) budget: Budget,
     landed: bool,
@@ -73,6 +75,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             behind: false,
             ahead: Duration::ZERO,
             luck: Luck::default(),
+            blame: Blame::default(),
             budget,
             landed: false,
         }

@@ -150,6 +150,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let Some(Goal::Load { loader, .. }) = self.goal.take() else {
             return Ended::Failed(Failure::Overloaded);
         };
+        self.blame = loader.blame();
         let shared = &self.inner.shared;
         let load = Load { id: self.id.given.clone(), stale: self.flight.stale() };
         let scope = Parent { flight: self.flight.id, permitted: permit.is_held() };
@@ -193,7 +194,9 @@ impl<V: Send + Sync + 'static> Leader<V> {
         match outcome {
             LoadOutcome::Value | LoadOutcome::Absent => self.inner.origin_answered(true),
             LoadOutcome::Failed | LoadOutcome::TimedOut | LoadOutcome::Panicked => {
-                self.inner.origin_answered(false);
+                if self.blame.is_first() {
+                    self.inner.origin_answered(false);
+                }
             }
             LoadOutcome::Overloaded | LoadOutcome::Refused => {}
         }

@@ -1,6 +1,9 @@
 //! Loaders whose types are forgotten, so that a flight can run anybody's.
 
-use std::{any::Any, sync::Arc};
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+};
 
 use futures::future::BoxFuture;
 
@@ -8,6 +11,7 @@ use super::{
     bulkhead::SharedPermit,
     entry::{Load, Loaded},
 };
+use crate::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A loader whose types are forgotten: `None` means that there is no such value.
 pub(crate) type Loader<V> = Box<dyn Loads<V>>;
@@ -25,6 +29,28 @@ pub(crate) trait Loads<V>: Send {
     /// The permit that it shares with those it loads together with.
     fn shares(&self) -> Option<Arc<SharedPermit>> {
         None
+    }
+
+    /// By whom it is known whether others have failed by the same call.
+    fn blame(&self) -> Blame {
+        Blame::default()
+    }
+}
+
+/// Whether the failure of a load is one of its own, or that of a call which others share and have told of.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Blame(Arc<OnceLock<Arc<AtomicBool>>>);
+
+impl Blame {
+    /// The load is part of the call that has `told` of its failure or not.
+    pub(crate) fn share(&self, told: Arc<AtomicBool>) {
+        // A load is part of one call.
+        self.0.set(told).ok();
+    }
+
+    /// Tells of a failure; whether it is the first that is told of its call.
+    pub(crate) fn is_first(&self) -> bool {
+        self.0.get().is_none_or(|told| !told.swap(true, Relaxed))
     }
 }
 

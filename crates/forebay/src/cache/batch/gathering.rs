@@ -17,10 +17,10 @@ use crate::{
     cache::{
         bulkhead::{Parent, SharedPermit},
         entry::{Load, Loaded},
-        loader::{Loading, Loads},
+        loader::{Blame, Loading, Loads},
     },
     clock::Clock,
-    sync::Mutex,
+    sync::{Mutex, atomic::AtomicBool},
     tasks::Tasks,
 };
 
@@ -57,12 +57,15 @@ type Answer<V> = Result<Option<Loaded<V>>, Arc<dyn Any + Send + Sync>>;
 struct Call {
     running: OnceLock<AbortOnDropHandle<()>>,
     permit: Arc<SharedPermit>,
+    /// Whether its failure was told.
+    told: Arc<AtomicBool>,
 }
 
 /// The place of one id, until it is known what becomes of its load.
 pub(super) struct Place<V: Send + Sync + 'static, E: Send + Sync + 'static> {
     gathering: Arc<Gathering<V, E>>,
     expected: bool,
+    blame: Blame,
 }
 
 impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Gathering<V, E> {
@@ -70,7 +73,9 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Gathering<V, E> {
     pub(super) fn places(loader: Bound<V, E>, tasks: Tasks, clock: Clock, count: usize) -> Vec<Place<V, E>> {
         let state = State { expected: count, ready: Vec::new(), call: Arc::default() };
         let gathering = Arc::new(Self { loader, tasks, clock, state: Mutex::new(state) });
-        (0..count).map(|_| Place { gathering: gathering.clone(), expected: true }).collect()
+        (0..count)
+            .map(|_| Place { gathering: gathering.clone(), expected: true, blame: Blame::default() })
+            .collect()
     }
 
     /// Waits no longer for one of the ids.
@@ -108,13 +113,14 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Gathering<V, E> {
         call.running.set(running).ok();
     }
 
-    async fn join(self: Arc<Self>, load: Load<V>, was_expected: bool) -> Answer<V> {
+    async fn join(self: Arc<Self>, load: Load<V>, was_expected: bool, blame: Blame) -> Answer<V> {
         let (answer, mut answered) = oneshot::channel();
         let call = {
             let mut state = self.state.lock();
             state.ready.push(Ready { load, scope: Parent::current(), answer });
             state.call.clone()
         };
+        blame.share(call.told.clone());
         match was_expected {
             true => self.expect_one_less(),
             false => self.wait_no_longer_if_complete(&call),
@@ -171,7 +177,7 @@ async fn answer_all<V, E: Send + Sync + 'static>(loader: Bound<V, E>, ready: Vec
 impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Loads<V> for Place<V, E> {
     fn load(mut self: Box<Self>, load: Load<V>) -> Loading<V> {
         let was_expected = std::mem::take(&mut self.expected);
-        Box::pin(self.gathering.clone().join(load, was_expected))
+        Box::pin(self.gathering.clone().join(load, was_expected, self.blame.clone()))
     }
 
     fn stand_aside(&mut self) {
@@ -182,6 +188,10 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Loads<V> for Place<V, E
 
     fn shares(&self) -> Option<Arc<SharedPermit>> {
         Some(self.gathering.state.lock().call.permit.clone())
+    }
+
+    fn blame(&self) -> Blame {
+        self.blame.clone()
     }
 }
 

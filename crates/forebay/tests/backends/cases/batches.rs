@@ -7,7 +7,8 @@ use std::{
 };
 
 use forebay::cache::{
-    Abandoned, Answered, Batching, Builder, Filled, Load, LoadError, Loaded, Lookup, Part, Refresh,
+    Abandoned, Answered, Batching, Builder, Filled, Load, LoadError, Loaded, Lookup, OriginBreaker, Part,
+    Refresh,
 };
 use tokio::{sync::Semaphore, task::JoinHandle};
 
@@ -275,6 +276,52 @@ pub(crate) async fn stale_values_are_refreshed_by_the_call_that_loads_what_is_mi
     rig.settle().await;
     assert_eq!(table.calls(), [["a", "b", "c"]]);
     assert_eq!(held(&cache, "a").await.as_deref(), Some("of a"));
+}
+
+const RULE: OriginBreaker =
+    OriginBreaker { failures: 3, window: Duration::from_secs(10), pause: Duration::from_secs(20) };
+
+pub(crate) async fn what_fails_in_one_call_is_one_failure_to_the_breaker(rig: impl Rig) {
+    for (space, failing) in [("parts", "fail"), ("whole", "fail all"), ("panics", "panic")] {
+        let table = Table::ready();
+        let cache = table.cache(rig.builder(space).origin_breaker(RULE));
+        for call in 0..2 {
+            let ids = (0..20).map(|n| format!("fail {call} {n}")).chain([failing.to_owned()]);
+            for (_, answer) in at_once(&rig, ask(&cache, &named(ids))).await {
+                assert!(!matches!(answer, Ok(_) | Err(LoadError::FailedElsewhere { .. })), "{answer:?}");
+            }
+            rig.pass(2 * SECOND).await;
+        }
+        assert_eq!(value(&at_once(&rig, ask(&cache, &named(["a"]))).await, 0), "of a", "{space}");
+    }
+    let table = Table::paused();
+    let cache = table.cache(rig.builder("hangs").origin_breaker(RULE).load_timeout(SECOND));
+    let batch = ask(&cache, &named(["a", "b", "c", "d"]));
+    rig.settle().await;
+    rig.pass(2 * SECOND).await;
+    for (_, answer) in at_once(&rig, batch).await {
+        assert!(matches!(answer, Err(LoadError::TimedOut)), "{answer:?}");
+    }
+    table.let_go();
+    assert_eq!(value(&at_once(&rig, ask(&cache, &named(["e"]))).await, 0), "of e");
+}
+
+pub(crate) async fn calls_that_fail_open_the_breaker_and_one_id_probes(rig: impl Rig) {
+    let table = Table::ready();
+    let cache = table.cache(rig.builder("case").origin_breaker(RULE));
+    for call in 0..3 {
+        at_once(&rig, ask(&cache, &named(["fail all".to_owned(), format!("{call}")]))).await;
+        rig.pass(2 * SECOND).await;
+    }
+    let refused = at_once(&rig, ask(&cache, &named(["a", "b"]))).await;
+    assert!(refused.iter().all(|(_, answer)| matches!(answer, Err(LoadError::FailedElsewhere { .. }))));
+    assert_eq!(table.calls().len(), 3);
+    rig.pass(RULE.pause).await;
+    let probed = at_once(&rig, ask(&cache, &hundred())).await;
+    assert_eq!(probed.iter().filter(|(_, answer)| answer.is_ok()).count(), 1);
+    assert_eq!(table.calls()[3].len(), 1);
+    let closed = at_once(&rig, ask(&cache, &named(["x", "y"]))).await;
+    assert!(closed.iter().all(|(_, answer)| matches!(answer, Ok(Some(_)))));
 }
 
 // LiteLLM #5917, C61: a batch looked under another key than what had stored.

@@ -152,7 +152,21 @@ pub(crate) async fn callers_of_one_failing_load_count_once(rig: impl Rig) {
     fill(&cache, "a", "A").await;
 }
 
-// breakers C3: one probe, not a stampede.
+// gobreaker PR73: calls through a breaker that is shared ran one after the other.
+pub(crate) async fn a_breaker_holds_up_none_of_a_hundred_loads(rig: impl Rig) {
+    let cache = rig.builder("case").origin_breaker(RULE).build().unwrap();
+    let origin = Origin::paused();
+    let callers = call_many(&cache, &origin, 100);
+    rig.settle().await;
+    rig.settle().await;
+    assert_eq!(origin.calls(), 100);
+    (0..100).for_each(|_| origin.let_go());
+    for caller in callers {
+        assert_eq!(text(&at_once(&rig, caller).await), "A");
+    }
+}
+
+// pensyve #95, forma #246: one probe, not a stampede.
 pub(crate) async fn after_the_pause_one_load_probes_the_origin(rig: impl Rig) {
     let (cache, origin) = (open(&rig).await, Origin::paused());
     rig.pass(RULE.pause).await;

@@ -27,6 +27,7 @@ pub(crate) mod stale;
 pub(crate) mod tags;
 pub(crate) mod topics;
 pub(crate) mod unique;
+pub(crate) mod warm;
 
 /// Stamps one test per case for a rig. A case that is not listed here is dead code.
 macro_rules! stamp {
@@ -316,6 +317,7 @@ macro_rules! stamp {
                 an_open_breaker_keeps_nobody_from_what_is_stored,
                 failures_far_apart_leave_the_breaker_closed,
                 callers_of_one_failing_load_count_once,
+                a_breaker_holds_up_none_of_a_hundred_loads,
                 after_the_pause_one_load_probes_the_origin,
                 a_probe_that_fails_opens_the_breaker_again,
                 a_value_that_is_too_large_is_handed_out_and_evicts_nothing,
@@ -368,6 +370,15 @@ macro_rules! stamp {
                 a_batch_reads_what_was_put_under_whatever_id,
                 a_loader_is_asked_for_each_odd_id_once,
                 one_loader_loads_several_ids_each_with_its_own_answer,
+                what_fails_in_one_call_is_one_failure_to_the_breaker,
+                calls_that_fail_open_the_breaker_and_one_id_probes,
+            }
+            warm: {
+                what_is_not_fresh_is_loaded_ahead,
+                an_id_that_fails_stops_no_warm_up,
+                a_warm_up_keeps_few_loads_under_way_and_tells_how_far_it_is,
+                a_warm_up_keeps_its_pace,
+                a_warm_up_that_is_dropped_loads_nothing_more,
             }
             ids: {
                 every_odd_id_has_a_value_of_its_own,
