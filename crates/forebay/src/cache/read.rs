@@ -43,6 +43,28 @@ impl<V: Send + Sync + 'static> Inner<V> {
         read
     }
 
+    /// The value that the levels have for `id`, if it needs no load, neither now nor behind it.
+    pub(crate) async fn settled(self: &Arc<Self>, id: &str) -> Option<Arc<V>> {
+        if let Some(value) = self.hit(id) {
+            return Some(value);
+        }
+        let (id, mut budget) = (Id::new(id), self.backend.budget());
+        if self.rules_out(&id.given, &mut budget).await.is_some() {
+            return None;
+        }
+        let found = self.look_within(&id, Refresh::Never, false, &mut budget).await;
+        let Some(Answer::Present(entry)) = found else { return None };
+        let refresh = self.options.refresh;
+        if self.due(&entry, refresh.luck(&self.shared.context.dice)).is_some() {
+            return None;
+        }
+        self.count_read(&id.key);
+        if let Some(outcome) = entry.outcome() {
+            self.record(Event::Read { space: self.name.as_str(), outcome });
+        }
+        Some(entry.value)
+    }
+
     /// What the store has for `id`: a stale value only if `refresh` hands those out, an absence only if
     /// `absence` takes it for an answer.
     pub(crate) async fn look(&self, id: &Id, refresh: Refresh, absence: bool) -> Option<Answer<V>> {

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod aged;
+mod batches;
+mod clocks;
 mod crowds;
 mod denials;
 mod filters;
