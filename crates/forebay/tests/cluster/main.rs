@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod absent;
+mod batches;
 #[path = "../outage/callers.rs"]
 mod callers;
 mod dead;
