@@ -16,7 +16,7 @@ use axum::{
 use forebay::topic::{Id, MOST_BYTES, Subscription};
 use futures::stream;
 use serde_json::json;
-use tokio::{sync::OwnedSemaphorePermit, time::sleep};
+use tokio::time::sleep;
 
 use super::answer;
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     connections::Awaited,
     error::{Kind, Problem},
     extract::{self, AskedTopic, Query},
-    topics::Asked,
+    topics::{Asked, Seat},
 };
 
 /// When a client comes back that was cut off, or for which there was no room.
@@ -78,7 +78,7 @@ pub(crate) async fn listen(
 ) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let after = last_event_id(&headers)?;
-    let seat = app.topics.seat()?;
+    let seat = app.topics.seat(&topic)?;
     let (subscription, has_missed) = match (topic, after) {
         (Asked::Durable(topic), Some(id)) => (topic.subscribe_from(id), false),
         (Asked::Durable(topic), None) => (topic.subscribe().await, false),
@@ -119,7 +119,7 @@ struct Listener {
     subscription: Subscription,
     app: Shared,
     first: Option<String>,
-    _seat: OwnedSemaphorePermit,
+    _seat: Seat,
 }
 
 impl Listener {

@@ -25,6 +25,11 @@ struct Topic {
 }
 
 impl Topics {
+    /// All that are declared.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// The topics that keep their messages.
     pub(crate) fn durable(&self) -> impl Iterator<Item = (&str, Retention)> {
         let durable = self.0.iter().filter(|(_, topic)| topic.durable);

@@ -45,6 +45,23 @@ async fn so_many_listen_and_no_more_until_one_goes_away() {
     is_let_in(&stage.here).await;
 }
 
+#[tokio::test]
+async fn there_is_room_for_so_many_undeclared_topics_and_for_the_declared_ones_besides() {
+    let server = Server::with("[server]\nevent_streams = 2000\n[topics.declared]\n");
+    let path = |topic: &str| format!("/v1/events/{topic}");
+    let mut clients = Vec::new();
+    for number in 0..1024 {
+        clients.push(Events::of(&server, &path(&number.to_string()), None).await.0);
+    }
+    let refused = timeout(PATIENCE, Answered::to(server.get(&path("one-more")))).await.expect("no stream");
+    assert_eq!(refused.problem(), (503, "too-many-streams".into()));
+    assert!(refused.body.contains("[topics.\\\"one-more\\\"]"), "{refused:?}");
+    for heard_already in ["7", "declared"] {
+        clients.push(Events::of(&server, &path(heard_already), None).await.0);
+    }
+    assert_eq!(publish(&server, &path("one-more"), "a").await.status, 204);
+}
+
 /// Waits until one more client may listen.
 async fn is_let_in(server: &Server) {
     let asking = async {
