@@ -39,18 +39,26 @@ pub(crate) trait Loads<V>: Send {
 
 /// Whether the failure of a load is one of its own, or that of a call which others share and have told of.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Blame(Arc<OnceLock<Arc<AtomicBool>>>);
+pub(crate) struct Blame(Option<Arc<OnceLock<Arc<AtomicBool>>>>);
 
 impl Blame {
+    /// Of a load whose call is not known yet.
+    pub(crate) fn to_share() -> Self {
+        Self(Some(Arc::default()))
+    }
+
     /// The load is part of the call that has `told` of its failure or not.
     pub(crate) fn share(&self, told: Arc<AtomicBool>) {
-        // A load is part of one call.
-        self.0.set(told).ok();
+        if let Some(call) = &self.0 {
+            // A load is part of one call.
+            call.set(told).ok();
+        }
     }
 
     /// Tells of a failure; whether it is the first that is told of its call.
     pub(crate) fn is_first(&self) -> bool {
-        self.0.get().is_none_or(|told| !told.swap(true, Relaxed))
+        let told = self.0.as_ref().and_then(|call| call.get());
+        told.is_none_or(|told| !told.swap(true, Relaxed))
     }
 }
 

@@ -74,7 +74,7 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Gathering<V, E> {
         let state = State { expected: count, ready: Vec::new(), call: Arc::default() };
         let gathering = Arc::new(Self { loader, tasks, clock, state: Mutex::new(state) });
         (0..count)
-            .map(|_| Place { gathering: gathering.clone(), expected: true, blame: Blame::default() })
+            .map(|_| Place { gathering: gathering.clone(), expected: true, blame: Blame::to_share() })
             .collect()
     }
 
