@@ -8,6 +8,7 @@ mod fire;
 mod flat;
 mod laps;
 mod sample;
+mod tags;
 mod trouble;
 
 use std::{process::ExitCode, time::Duration};
@@ -93,6 +94,7 @@ async fn main() -> ExitCode {
     wrong.extend(laps::left(&soak).await);
     if length >= LONG {
         wrong.extend(fire::play(length).await);
+        wrong.extend(tags::play().await);
     }
     wrong.extend(flat::growth(&samples));
     wrong.extend(soak.counts.errors());
