@@ -4,7 +4,10 @@ mod gathering;
 
 use std::{collections::HashMap, fmt, num::NonZeroU32, ops::Deref, sync::Arc};
 
-use futures::future::{BoxFuture, join_all};
+use futures::{
+    future::{BoxFuture, join_all},
+    stream::{self, StreamExt},
+};
 
 use self::gathering::Gathering;
 use super::{
@@ -14,7 +17,7 @@ use super::{
     entry::{Load, Loaded},
     error::LoadError,
     loader::Loader,
-    warm::{self, Warming},
+    warm::{self, Lack, Warming},
     write::{Invalidated, Put},
 };
 use crate::error::Error;
@@ -40,16 +43,17 @@ impl<V: Send + Sync + 'static> Cache<V> {
         ids.places.into_iter().map(|(_, place)| found[place].clone()).collect()
     }
 
-    /// Stores several values. Returns what became of each, in the order given.
+    /// Stores several values, 1,000 at a time. Returns what became of each, in the order given.
     pub async fn put_many<I, L>(&self, entries: impl IntoIterator<Item = (I, L)>) -> Vec<Result<Put, Error>>
     where
         I: AsRef<str>,
         L: Into<Loaded<V>>,
     {
-        join_all(entries.into_iter().map(|(id, value)| self.put(id, value))).await
+        let puts = entries.into_iter().map(|(id, value)| self.put(id, value));
+        stream::iter(puts.collect::<Vec<_>>()).buffered(AT_A_TIME).collect().await
     }
 
-    /// Forgets the values of several ids.
+    /// Forgets the values of several ids, all at the same time: of all of them, also if nobody waits for the answer.
     pub async fn invalidate_many(&self, ids: impl IntoIterator<Item = impl AsRef<str>>) -> Invalidated {
         self.inner.change_all(ids, Change::Invalidate).await
     }
@@ -146,7 +150,7 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Batching<V, E> {
     ///
     /// As for [`Cache::get_or_load`].
     pub async fn find(&self, id: impl AsRef<str>) -> Answered<V, E> {
-        self.some(&[id.as_ref().into()]).await.pop().unwrap_or(Ok(None))
+        self.some(&[id.as_ref().into()], Lack::Value).await.pop().unwrap_or(Ok(None))
     }
 
     /// Returns the values of `ids`, each id with its own answer, in the order given.
@@ -168,7 +172,7 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Batching<V, E> {
         let ids = Distinct::of(ids);
         let mut answers = Vec::with_capacity(ids.distinct.len());
         for some in ids.distinct.chunks(AT_A_TIME) {
-            answers.extend(self.some(some).await);
+            answers.extend(self.some(some, Lack::Value).await);
         }
         ids.places.into_iter().map(|(id, place)| (id, answers[place].clone())).collect()
     }
@@ -177,16 +181,18 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Batching<V, E> {
     /// a time, each lot in one call of the loader.
     pub fn warm(&self, ids: impl IntoIterator<Item = impl AsRef<str>>, per_second: NonZeroU32) -> Warming {
         let cache = self.clone();
-        let load = move |ids: Vec<Arc<str>>| {
+        let load = move |ids: Vec<Arc<str>>, lack| {
             let cache = cache.clone();
-            async move { cache.some(&ids).await.iter().filter(|answer| answer.is_err()).count() }
+            async move { cache.some(&ids, lack).await.iter().filter(|answer| answer.is_err()).count() }
         };
         warm::begin(self.cache.clone(), Distinct::of(ids).distinct, per_second, load)
     }
 
     /// As [`Self::get_many`], of different ids that are all under way at the same time.
-    async fn some(&self, ids: &[Arc<str>]) -> Vec<Answered<V, E>> {
-        let hits: Vec<_> = ids.iter().map(|id| self.cache.inner.hit(id)).collect();
+    async fn some(&self, ids: &[Arc<str>], lack: Lack) -> Vec<Answered<V, E>> {
+        let fresh = lack == Lack::Freshness;
+        let hit = |id: &Arc<str>| if fresh { None } else { self.cache.inner.hit(id) };
+        let hits: Vec<_> = ids.iter().map(hit).collect();
         let missing = hits.iter().filter(|hit| hit.is_none()).count();
         let context = &self.cache.inner.shared.context;
         let (tasks, clock) = (context.tasks.clone(), context.clock.clone());
@@ -195,7 +201,7 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Batching<V, E> {
             let place = if hit.is_none() { places.next() } else { None };
             async move {
                 match place {
-                    Some(place) => self.cache.find(id, Box::new(place) as Loader<V>, false).await,
+                    Some(place) => self.cache.find(id, Box::new(place) as Loader<V>, fresh).await,
                     None => Ok(hit),
                 }
             }

@@ -15,7 +15,7 @@ use crate::error::Error;
 impl<V: Send + Sync + 'static> Cache<V> {
     /// Stores `value`. Loads of `id` that are running can no longer store theirs.
     ///
-    /// A value that was read from the origin belongs in a load or in [`Lease::fill`]: of two puts the one
+    /// A value that was read from the origin belongs in a load or in [`Lease::fill`](super::Lease::fill): of two puts the one
     /// that comes last wins, even if it was read first.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use super::{
     builder::Builder,
     entry::{Load, Loaded},
     error::LoadError,
-    warm::{self, Warming},
+    warm::{self, Lack, Warming},
 };
 use crate::error::Error;
 
@@ -84,6 +84,14 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Loading<V, E> {
         }
     }
 
+    async fn get_lacking(&self, id: &str, lack: Lack) -> Result<Arc<V>, LoadError<E>> {
+        let loader = self.loader.clone();
+        match lack {
+            Lack::Value => self.get(id).await,
+            Lack::Freshness => self.cache.fresh().get_or_load(id, move |load| loader(load)).await,
+        }
+    }
+
     /// Has `ids` loaded that are not fresh, in the background: at most `per_second` ids in a second on average and 64 at
     /// a time.
     ///
@@ -107,9 +115,12 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Loading<V, E> {
     /// ```
     pub fn warm(&self, ids: impl IntoIterator<Item = impl AsRef<str>>, per_second: NonZeroU32) -> Warming {
         let cache = self.clone();
-        let load = move |ids: Vec<Arc<str>>| {
+        let load = move |ids: Vec<Arc<str>>, lack| {
             let cache = cache.clone();
-            async move { cache.get_many(ids).await.iter().filter(|(_, answer)| answer.is_err()).count() }
+            async move {
+                let loads = join_all(ids.iter().map(|id| cache.get_lacking(id, lack)));
+                loads.await.iter().filter(|answer| answer.is_err()).count()
+            }
         };
         warm::begin(self.cache.clone(), Distinct::of(ids).distinct, per_second, load)
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt, num::NonZeroU32, sync::Arc, time::Duration};
 
-use futures::future::join_all;
+use futures::{future, future::join_all};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -28,6 +28,7 @@ pub struct Progress {
 }
 
 /// A warm-up that runs. It ends with the last id, when this is dropped, or when the `Forebay` is shut down.
+#[must_use = "a warm-up ends when this is dropped"]
 pub struct Warming {
     progress: watch::Receiver<Progress>,
     _task: AbortOnDropHandle<()>,
@@ -58,6 +59,14 @@ impl fmt::Debug for Warming {
     }
 }
 
+/// What ids lack that are to be warmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lack {
+    Value,
+    /// They have a stale value, which is no answer whatever the space does about such values.
+    Freshness,
+}
+
 /// Begins to warm `cache`. `load` loads ids, and answers how many of them failed.
 pub(super) fn begin<V, F, Fut>(
     cache: Cache<V>,
@@ -67,7 +76,7 @@ pub(super) fn begin<V, F, Fut>(
 ) -> Warming
 where
     V: Send + Sync + 'static,
-    F: Fn(Vec<Arc<str>>) -> Fut + Send + 'static,
+    F: Fn(Vec<Arc<str>>, Lack) -> Fut + Send + 'static,
     Fut: Future<Output = usize> + Send,
 {
     let (told, progress) = watch::channel(Progress { total: ids.len(), ..Progress::default() });
@@ -90,17 +99,20 @@ async fn run<V, F, Fut>(
     told: watch::Sender<Progress>,
 ) where
     V: Send + Sync + 'static,
-    F: Fn(Vec<Arc<str>>) -> Fut,
+    F: Fn(Vec<Arc<str>>, Lack) -> Fut,
     Fut: Future<Output = usize>,
 {
     let context = &cache.inner.shared.context;
     let at_a_time = usize::try_from(per_second.get()).unwrap_or(AT_A_TIME).min(AT_A_TIME);
     for some in ids.chunks(at_a_time) {
         let reads = join_all(some.iter().map(|id| cache.read(id))).await;
-        let missing: Vec<_> = some.iter().zip(reads).filter(|(_, read)| !is_fresh(read)).collect();
-        let missing: Vec<_> = missing.into_iter().map(|(id, _)| id.clone()).collect();
-        let count = missing.len();
-        let failed = if count == 0 { 0 } else { load(missing).await };
+        let lacking = |lack| some.iter().zip(&reads).filter(move |(_, read)| lacks(read) == Some(lack));
+        let ids = |lack| lacking(lack).map(|(id, _)| id.clone()).collect::<Vec<_>>();
+        let (missing, stale) = (ids(Lack::Value), ids(Lack::Freshness));
+        let count = missing.len() + stale.len();
+        let loads = future::join(load(missing, Lack::Value), load(stale, Lack::Freshness));
+        let (failed, not_refreshed) = loads.await;
+        let failed = failed + not_refreshed;
         told.send_modify(|progress| {
             progress.done += some.len();
             progress.hits += some.len() - count;
@@ -122,10 +134,10 @@ fn progress_is_over(told: &watch::Sender<Progress>) -> bool {
     progress.done == progress.total
 }
 
-fn is_fresh<V>(read: &Read<V>) -> bool {
+fn lacks<V>(read: &Read<V>) -> Option<Lack> {
     match read {
-        Read::Hit(entry) => !entry.is_stale(),
-        Read::Absent => true,
-        Read::Miss => false,
+        Read::Hit(entry) => entry.is_stale().then_some(Lack::Freshness),
+        Read::Absent => None,
+        Read::Miss => Some(Lack::Value),
     }
 }

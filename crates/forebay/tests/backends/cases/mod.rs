@@ -375,6 +375,7 @@ macro_rules! stamp {
             }
             warm: {
                 what_is_not_fresh_is_loaded_ahead,
+                what_is_stale_is_loaded_ahead_though_it_would_be_an_answer,
                 an_id_that_fails_stops_no_warm_up,
                 a_warm_up_keeps_few_loads_under_way_and_tells_how_far_it_is,
                 a_warm_up_keeps_its_pace,

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use forebay::cache::{Batching, Builder, Load, Loading, Part, Progress, Warming};
+use forebay::cache::{Batching, Builder, Cache, Load, Loading, Part, Progress, Refresh, Warming};
 use tokio::sync::Semaphore;
 
 use crate::rig::{LIFE, Origin, Rig, SECOND, at_once, fill, held};
@@ -93,6 +93,38 @@ pub(crate) async fn what_is_not_fresh_is_loaded_ahead(rig: impl Rig) {
     rig.settle().await;
     for id in ["fresh", "missing", "stale"] {
         assert_eq!(held(&cache, id).await, Some(format!("of {id}")));
+    }
+}
+
+pub(crate) async fn what_is_stale_is_loaded_ahead_though_it_would_be_an_answer(rig: impl Rig) {
+    for bound in [true, false] {
+        let table = Table::new(Semaphore::MAX_PERMITS);
+        let space = format!("case-{bound}");
+        let builder = rig.builder(&space).stale_for(LIFE).refresh(Refresh::Stale);
+        let ids = ["one", "fail"];
+        let put = async |cache: &Cache<String>| {
+            for id in ids {
+                fill(cache, id, "old").await;
+            }
+            rig.pass(LIFE + SECOND).await;
+        };
+        let progress = match bound {
+            true => {
+                let cache = table.cache(builder);
+                put(&cache).await;
+                end(&rig, cache.warm(ids, FAST)).await
+            }
+            false => {
+                let load = async |(), load: Load<String>| match load.id() {
+                    "fail" => Err("fail".to_owned()),
+                    id => Ok(format!("of {id}")),
+                };
+                let cache: Loading<String, String> = builder.loader((), load).build().unwrap();
+                put(&cache).await;
+                end(&rig, cache.warm(ids, FAST)).await
+            }
+        };
+        assert_eq!(counts(progress), [2, 2, 0, 1, 1], "{bound}");
     }
 }
 
