@@ -10,8 +10,8 @@ use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
 
 use crate::{
     api::{
-        batch_cache, cache, claims, events, figures, health, idempotency, invalidate, lease, limits,
-        limits_batch, locks, unique, visitors,
+        batch, cache, claims, events, figures, health, idempotency, invalidate, lease, limits, locks, unique,
+        visitors,
     },
     app::Shared,
     error::{Kind, Problem},
@@ -29,8 +29,8 @@ pub(crate) fn router(app: Shared) -> Router {
         .route("/v1/clear/{space}", post(invalidate::all))
         .route("/v1/limits/{policy}", post(limits::check))
         .route("/v1/limits/{policy}/{subject}", get(limits::peek).delete(limits::reset))
-        .route("/v1/batch/cache/{space}", post(batch_cache::call))
-        .route("/v1/batch/limits", post(limits_batch::check))
+        .route("/v1/batch/cache/{space}", post(batch::cache::call))
+        .route("/v1/batch/limits", post(batch::limits::check))
         .route("/v1/locks/{name}", post(locks::take).patch(locks::renew).delete(locks::release))
         .route("/v1/claims/{name}", post(claims::claim).delete(claims::give_back))
         .route(

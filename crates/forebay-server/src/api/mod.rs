@@ -2,7 +2,7 @@
 
 mod answer;
 mod asked;
-pub(crate) mod batch_cache;
+pub(crate) mod batch;
 pub(crate) mod cache;
 pub(crate) mod claims;
 pub(crate) mod decision;
@@ -14,7 +14,6 @@ pub(crate) mod idempotency;
 pub(crate) mod invalidate;
 pub(crate) mod lease;
 pub(crate) mod limits;
-pub(crate) mod limits_batch;
 pub(crate) mod locks;
 mod readiness;
 pub(crate) mod unique;

@@ -29,11 +29,47 @@ pub(super) enum Written {
     NotModified(Lives),
 }
 
+/// Where a client says it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    Query,
+    /// An item of the body of a batch.
+    Item,
+}
+
+impl Place {
+    fn refuse(self, why: &str) -> Problem {
+        match self {
+            Self::Query => Problem::new(Kind::InvalidQuery, why),
+            Self::Item => Problem::new(Kind::InvalidBody, format!("in the body: {why}")),
+        }
+    }
+
+    /// How tags are spelt there.
+    fn tags(self) -> &'static str {
+        match self {
+            Self::Query => "`tag`",
+            Self::Item => "`tags`",
+        }
+    }
+
+    fn no_life(self, setting: &str, space: &Space) -> Problem {
+        let name = space.cache.space();
+        let here = match self {
+            Self::Query => "in the query",
+            Self::Item => "with the item",
+        };
+        let detail = format!(
+            "give `ttl_ms` {here}, or set `{setting}` under [cache.spaces.\"{name}\"] in the server's file"
+        );
+        Problem::new(Kind::NoTimeToLive, detail)
+    }
+}
+
 /// What a client says of what it writes.
 #[derive(Debug)]
 pub(super) struct Given {
-    /// What is refused where it makes no sense.
-    pub(super) refusal: Kind,
+    pub(super) place: Place,
     pub(super) life: Option<Duration>,
     pub(super) stale_for: Option<Duration>,
     pub(super) absent: bool,
@@ -99,7 +135,7 @@ impl Given {
     fn read(query: &Query, not_modified: bool) -> Result<Self, Problem> {
         let tags = query.tags().iter().map(ToString::to_string).collect();
         Ok(Self {
-            refusal: Kind::InvalidQuery,
+            place: Place::Query,
             life: query.life("ttl_ms")?,
             stale_for: query.millis("stale_ms")?,
             absent: query.flag("absent")?,
@@ -111,45 +147,38 @@ impl Given {
     /// What is written without a value, if it is that.
     pub(super) fn without_value(&self, space: &Space) -> Result<Option<Written>, Problem> {
         if self.absent && self.not_modified {
-            return Err(self.refuse("`absent` and `not_modified` contradict each other; give one of them"));
+            return Err(self
+                .place
+                .refuse("`absent` and `not_modified` contradict each other; give one of them"));
         }
         if self.absent && self.stale_for.is_some() {
-            return Err(self.refuse("`stale_ms` does not go with `absent`"));
+            return Err(self.place.refuse("`stale_ms` does not go with `absent`"));
         }
         if (self.absent || self.not_modified) && !self.tags.is_empty() {
-            return Err(self.refuse(
-                "a `tag` goes with a value; an absence has none, and what was not modified keeps its own",
-            ));
+            let tags = self.place.tags();
+            return Err(self.place.refuse(&format!(
+                "{tags} goes with a value; an absence has none, and what was not modified keeps its own"
+            )));
         }
         if self.absent {
-            let life = self.life.or(space.absent_for).ok_or_else(|| no_life("absent_for", space))?;
+            let life =
+                self.life.or(space.absent_for).ok_or_else(|| self.place.no_life("absent_for", space))?;
             return Ok(Some(Written::Absence(life)));
         }
         if self.tags.len() > MOST_TAGS {
-            let why = format!("`tag` is given {} times; at most {MOST_TAGS}", self.tags.len());
-            return Err(self.refuse(&why));
+            let (tags, given) = (self.place.tags(), self.tags.len());
+            return Err(self.place.refuse(&format!("{tags} names {given}; a value has at most {MOST_TAGS}")));
         }
         if self.not_modified { self.lives(space).map(Written::NotModified).map(Some) } else { Ok(None) }
     }
 
     /// The lives of a value.
     pub(super) fn lives(&self, space: &Space) -> Result<Lives, Problem> {
-        let fresh = self.life.or(space.time_to_live).ok_or_else(|| no_life("time_to_live", space))?;
+        let fresh =
+            self.life.or(space.time_to_live).ok_or_else(|| self.place.no_life("time_to_live", space))?;
         let is_adaptive = self.life.is_none() && space.is_adaptive;
         Ok(Lives { fresh: (!is_adaptive).then_some(fresh), stale: self.stale_for })
     }
-
-    fn refuse(&self, why: &str) -> Problem {
-        Problem::new(self.refusal, why)
-    }
-}
-
-fn no_life(setting: &str, space: &Space) -> Problem {
-    let name = space.cache.space();
-    let detail = format!(
-        "give `ttl_ms` in the query, or set `{setting}` under [cache.spaces.\"{name}\"] in the server's file"
-    );
-    Problem::new(Kind::NoTimeToLive, detail)
 }
 
 async fn nothing(body: Body) -> Result<(), Problem> {

@@ -26,11 +26,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use self::items::{Entry, Held, Looked, Named, Renewed, Written};
-use super::{
-    answer::{self, CACHE_STATUS, FOREBAY_CACHE},
-    cache, lease,
-};
 use crate::{
+    api::{
+        answer::{self, CACHE_STATUS, FOREBAY_CACHE},
+        cache, lease,
+    },
     app::Shared,
     error::{Kind, Problem},
     extract::{self, BatchSpace, FOREBAY_LEASE, Query},

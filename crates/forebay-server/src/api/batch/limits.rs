@@ -13,8 +13,8 @@ use futures::stream::{self, StreamExt};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{answer, decision};
 use crate::{
+    api::{answer, decision},
     app::Shared,
     error::Problem,
     extract::{self, Query},

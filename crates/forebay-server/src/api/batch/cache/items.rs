@@ -7,11 +7,11 @@ use bytes::Bytes;
 use forebay::cache::{Loaded, Token};
 use serde::Deserialize;
 
-use super::super::{
-    asked::{Asked, AskedAgain},
-    written::{self, Given},
-};
 use crate::{
+    api::{
+        asked::{Asked, AskedAgain},
+        written::{self, Given, Place},
+    },
     content::Content,
     error::{Kind, Problem},
     extract,
@@ -132,7 +132,7 @@ impl Written {
     /// What is to be stored, in the space's terms.
     pub(super) fn written(self, space: &Space) -> Result<written::Written, Problem> {
         let given = Given {
-            refusal: Kind::InvalidBody,
+            place: Place::Item,
             life: self.ttl_ms.map(Duration::from_millis),
             stale_for: self.stale_ms.map(Duration::from_millis),
             absent: self.absent,
