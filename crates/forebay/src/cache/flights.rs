@@ -139,7 +139,7 @@ impl<V> Flights<V> {
     }
 
     /// Whether nothing is under way.
-    #[cfg(test)]
+    #[cfg(all(test, not(forebay_shuttle)))]
     pub(crate) fn is_empty(&self) -> bool {
         self.shards.iter().all(|shard| shard.lock().is_empty())
     }

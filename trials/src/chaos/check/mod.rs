@@ -20,7 +20,7 @@ use self::ledger::Ledger;
 use super::history::{History, Left};
 use crate::moment::Moment;
 
-/// A promise of the cache, by its number.
+/// A promise of the cache, by its number in DESIGN.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Promise {
     /// 1: Redis is optional. No error but the loader's, and no time added beyond the budget.
