@@ -1,4 +1,4 @@
-//! Several ids at once: read, stored and invalidated in one round trip, loaded in one call.
+//! Several ids at once: asked for together, and loaded in one call.
 
 mod gathering;
 
@@ -33,7 +33,8 @@ type Answers<V, E> = Vec<(String, Part<V, E>)>;
 impl<V: Send + Sync + 'static> Cache<V> {
     /// Returns the values that levels have of `ids`, in the order given. Never loads.
     ///
-    /// What process memory does not have is asked for together: in one round trip to each node, per 1,000 ids.
+    /// What process memory does not have is asked for together: in one round trip to each node, per 1,000 ids, and a second
+    /// one where this process does not know yet what tags of them, or the space, were invalidated.
     pub async fn get_many(&self, ids: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Option<Arc<V>>> {
         let ids = Distinct::of(ids);
         let mut found = Vec::with_capacity(ids.distinct.len());
