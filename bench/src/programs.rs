@@ -62,7 +62,7 @@ impl Source {
             Language::Python => (installed.join("bin/python"), self.folder().join(self.script)),
             Language::Node => (PathBuf::from("node"), installed.join(self.script)),
         };
-        let mut command = forebay_rig::dying(&program.to_string_lossy());
+        let mut command = forebay_rig::dying(program);
         command.arg(script).arg(url).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = forebay_rig::spawn(command)?;
