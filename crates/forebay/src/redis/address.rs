@@ -54,6 +54,7 @@ impl Address {
         if rest.contains('#') {
             return Err(refuse("holds a #, which is written %23 in a password"));
         }
+        check_options(rest, if topology == "sentinel" { &sentinel::OPTIONS } else { &[] })?;
         match topology {
             "" => Self::of_server(scheme, rest),
             "cluster" => Self::of_cluster(scheme, rest),
@@ -142,6 +143,25 @@ fn seed(url: &str) -> Result<ConnectionInfo, Error> {
     Ok(info.set_redis_settings(settings).set_tcp_settings(tcp))
 }
 
+/// Refuses parameters behind a `?` that are not among the `known` ones, or are given twice.
+fn check_options(rest: &str, known: &[&str]) -> Result<(), Error> {
+    let (_, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let mut given = Vec::new();
+    for option in query.split('&').filter(|option| !option.is_empty()) {
+        let (name, _) = option.split_once('=').unwrap_or((option, ""));
+        if !known.contains(&name) {
+            return Err(refuse(
+                "has a parameter that there is not: behind a ? there may be sentinel_user and sentinel_password",
+            ));
+        }
+        if given.contains(&name) {
+            return Err(refuse("has a parameter twice"));
+        }
+        given.push(name);
+    }
+    Ok(())
+}
+
 fn refuse(why: &str) -> Error {
     Error::new(ErrorKind::Config, format!("the Redis URL {why}; {FORM}"))
 }
@@ -185,6 +205,10 @@ mod tests {
             "redis+sentinel://:secret@a",
             "redis+cluster://:secret@a,b/1",
             "redis://:secret@0.0.0.0",
+            "redis://:secret@a?sentinel_user=x",
+            "redis+cluster://:secret@a?x=1",
+            "redis+sentinel://:secret@a/m?sentinel_pasword=x",
+            "redis+sentinel://:secret@a/m?sentinel_password=secret&sentinel_password=secret",
         ] {
             let refusal = Address::parse(url).unwrap_err().to_string();
             assert!(refusal.contains("redis://") && !refusal.contains("secret"), "{url}: {refusal}");

@@ -14,6 +14,9 @@ const PORT: &str = "26379";
 const USER: &str = "sentinel_user";
 const PASSWORD: &str = "sentinel_password";
 
+/// What may follow a `?`.
+pub(super) const OPTIONS: [&str; 2] = [USER, PASSWORD];
+
 /// What takes another meaning in front of a host than in a query.
 const ESCAPED: [(char, &str); 4] = [('@', "%40"), (':', "%3A"), ('/', "%2F"), (',', "%2C")];
 
@@ -49,9 +52,7 @@ pub(super) fn parse(scheme: &str, rest: &str) -> Result<Address, Error> {
     let (sentinels, database) = (format!("{user}{}", parts.hosts), &parts.database);
     let seeds = hosts(&sentinels).map(|host| seed(&format!("{scheme}://{}", with_port(&host))));
     let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
-    let rest: Vec<_> = parts.options.iter().filter(|(name, _)| ![USER, PASSWORD].contains(name)).collect();
-    let query: Vec<_> = rest.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let primary = format!("{scheme}://{}sentinel{database}?{}", parts.user, query.join("&"));
+    let primary = format!("{scheme}://{}sentinel{database}", parts.user);
     let monitored = Monitored { name: parts.name.to_owned(), info: seed(&primary)? };
     Ok(Address { seeds, kind: Kind::Sentinels(Arc::new(monitored)) })
 }
