@@ -103,6 +103,10 @@ pub(super) fn reason(error: &redis::RedisError) -> String {
     match error.code() {
         Some(code) => format!("it answers {code}"),
         None if error.is_connection_refusal() => "it refuses connections".to_owned(),
+        None if text.contains("NotValidForName") => "its certificate is for another name".to_owned(),
+        None if text.contains("CaUsedAsEndEntity") => {
+            "its certificate is one of an authority, which is not for servers".to_owned()
+        }
         None if text.contains("certificate") => "its certificate is not trusted".to_owned(),
         None if text.contains("lookup address") => "its name is not known".to_owned(),
         None => error.category().to_owned(),

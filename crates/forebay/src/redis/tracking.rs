@@ -85,10 +85,11 @@ impl Tracking {
         self.settle(&mut state);
     }
 
-    /// Whether every node that can be read tells of writes, if that is wanted.
+    /// Whether there are nodes that can be read, and each tells of writes, if that is wanted.
     pub(super) fn is_complete(&self) -> Option<bool> {
         let state = self.state.lock();
-        let complete = || state.nodes.values().all(|(_, standing)| *standing == Standing::Telling);
+        let tells = |(_, standing): &(u64, Standing)| *standing == Standing::Telling;
+        let complete = || !state.nodes.is_empty() && state.nodes.values().all(tells);
         self.wanted.borrow().then(complete)
     }
 
