@@ -52,7 +52,9 @@ impl FromStr for Id {
             |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok()).flatten();
         let id = text
             .split_once('-')
-            .and_then(|(ms, number)| Some(Self { ms: digits(ms)?, number: digits(number)? }));
+            .and_then(|(ms, number)| Some(Self { ms: digits(ms)?, number: digits(number)? }))
+            // There is no message behind the last number.
+            .filter(|id| id.number < u64::MAX);
         id.ok_or_else(|| {
             let why = "the id of a message is two numbers with a hyphen between, such as 1799999999999-42; \
                        send it as it was handed out";
@@ -67,7 +69,18 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_ids() {
-        for text in ["", "-", "1", "1-", "-1", "+1-1", "1-1-1", "1- 1", "99999999999999999999-1"] {
+        for text in [
+            "",
+            "-",
+            "1",
+            "1-",
+            "-1",
+            "+1-1",
+            "1-1-1",
+            "1- 1",
+            "99999999999999999999-1",
+            "1-18446744073709551615",
+        ] {
             assert!(text.parse::<Id>().is_err(), "{text}");
         }
     }
