@@ -10,7 +10,7 @@ mod query;
 mod target;
 mod token;
 
-pub(crate) use body::{call, content, item, json, list, many};
+pub(crate) use body::{call, content, item, json, list, many, no_call};
 pub(crate) use headers::{content_type, media_type, unconditional, unencoded};
 pub(crate) use limited::{AskedCounter, AskedPolicy, AskedSubject, AskedTopic, ReadCounter};
 pub(crate) use named::Named;

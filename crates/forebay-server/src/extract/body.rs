@@ -76,6 +76,9 @@ pub(crate) async fn call(body: Body, most: usize, calls: &str) -> Result<(String
     let (Some((name, items)), None) = (members.next(), members.next()) else {
         return Err(refuse(format!("the body must have one member, which is {calls}")));
     };
+    if !calls.contains(&format!("`{name}`")) {
+        return Err(no_call(&name, calls));
+    }
     match items {
         Value::Array(items) if (1..=most).contains(&items.len()) => Ok((name, items)),
         Value::Array(items) => {
@@ -83,6 +86,11 @@ pub(crate) async fn call(body: Body, most: usize, calls: &str) -> Result<(String
         }
         _ => Err(refuse(format!("in the body: `{name}` must be an array of objects"))),
     }
+}
+
+/// The refusal of a call that is not one of `calls`.
+pub(crate) fn no_call(name: &str, calls: &str) -> Problem {
+    Problem::new(Kind::InvalidBody, format!("in the body: `{name}` is no call; there are {calls}"))
 }
 
 /// One item of a body, or what is wrong with it.

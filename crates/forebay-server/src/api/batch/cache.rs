@@ -97,10 +97,7 @@ pub(crate) async fn call(
             let space = &known()?;
             batch.each(items, AT_A_TIME, |item| forget(space.as_ref(), item).boxed()).await
         }
-        other => {
-            let detail = format!("in the body: `{other}` is no call; there are {CALLS}");
-            return Err(Problem::new(Kind::InvalidBody, detail));
-        }
+        other => return Err(extract::no_call(other, CALLS)),
     };
     Ok(answer::json(&answers))
 }
@@ -124,19 +121,20 @@ impl Batch<'_> {
     ) -> Vec<Value> {
         let mut ids = HashSet::new();
         let items = items.into_iter().enumerate().map(|(place, item)| {
-            let item = extract::item::<T>(place, item)?;
-            match ids.insert(item.id().to_owned()) {
-                true => Ok(item),
-                false => Err(named_before(place)),
-            }
+            let id = item.get("id").and_then(Value::as_str).map(ToOwned::to_owned);
+            let item = extract::item::<T>(place, item).and_then(|item| {
+                let is_first = ids.insert(item.id().to_owned());
+                if is_first { Ok(item) } else { Err(named_before(place)) }
+            });
+            (id, item)
         });
-        let items: Vec<Result<T, Problem>> = items.collect();
-        let answers = items.into_iter().map(|item| match item {
+        let items: Vec<(Option<String>, Result<T, Problem>)> = items.collect();
+        let answers = items.into_iter().map(|(id, item)| match item {
             Ok(item) => {
-                let (id, answer) = (item.id().to_owned(), work(item));
-                async move { self.told(Some(id), answer.await).await }.boxed()
+                let answer = work(item);
+                async move { self.told(id, answer.await).await }.boxed()
             }
-            Err(problem) => self.told(None, Err(problem)).boxed(),
+            Err(problem) => self.told(id, Err(problem)).boxed(),
         });
         let answers: Vec<BoxFuture<'a, Value>> = answers.collect();
         stream::iter(answers).buffered(at_a_time).collect().await

@@ -139,6 +139,9 @@ impl Written {
             not_modified: self.not_modified,
             tags: self.tags,
         };
+        if (given.absent || given.not_modified) && self.value.is_some() {
+            return Err(refuse("`value` goes with neither `absent` nor `not_modified`"));
+        }
         if let Some(life) = given.life
             && life.is_zero()
         {
@@ -147,12 +150,12 @@ impl Written {
         if given.tags.iter().any(String::is_empty) {
             return Err(refuse("a tag is empty; give each a text"));
         }
-        let without_value = given.without_value(space)?;
-        match (without_value, self.value) {
-            (Some(_), Some(_)) => Err(refuse("`value` goes with neither `absent` nor `not_modified`")),
-            (Some(written), None) => Ok(written),
-            (None, None) => Err(refuse("`value` is missing; give its bytes in base64")),
-            (None, Some(text)) => {
+        if let Some(written) = given.without_value(space)? {
+            return Ok(written);
+        }
+        match self.value {
+            None => Err(refuse("`value` is missing; give its bytes in base64")),
+            Some(text) => {
                 let lives = given.lives(space)?;
                 let content = content(&text, self.content_type, space.cache.options().max_bytes)?;
                 Ok(written::Written::Value(lives.of(Loaded::new(content).tags(&given.tags))))
