@@ -118,7 +118,8 @@ impl Replicated {
         let [source, target] = [from, to].map(|node| node.call(&["CLUSTER", "MYID"]));
         to.reply(&["CLUSTER", "SETSLOT", &name, "IMPORTING", &source]).granted();
         from.reply(&["CLUSTER", "SETSLOT", &name, "MIGRATING", &target]).granted();
-        within(PATIENCE, || carry(from, to, &name)).expect("all keys are moved");
+        within(PATIENCE, || carry(from, to, &name))
+            .unwrap_or_else(|| panic!("keys of slot {slot} stay: {}", from.call(&["ROLE"])));
         // The new node first: from the moment it knows, nobody is sent in a circle.
         for node in [to, from].into_iter().chain((0..PLACES).map(|place| self.primary(place))) {
             node.reply(&["CLUSTER", "SETSLOT", &name, "NODE", &target]).granted();
