@@ -23,6 +23,8 @@ pub enum Subject {
     Cashews,
     /// Node's bentocache, with two levels and a bus.
     Bentocache,
+    /// Rust's hitbox, with two levels and one load in a process.
+    Hitbox,
 }
 
 /// How a worker opens its one cache, and its Forebay if it has one.

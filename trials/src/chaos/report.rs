@@ -119,6 +119,7 @@ fn name(subject: Subject) -> &'static str {
         Subject::Moka => "Rust `moka` before the same",
         Subject::Cashews => "Python `cashews`",
         Subject::Bentocache => "Node `bentocache`",
+        Subject::Hitbox => "Rust `hitbox`: `moka` before Redis",
     }
 }
 

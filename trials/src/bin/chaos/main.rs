@@ -48,6 +48,8 @@ enum Whose {
     Cashews,
     /// Node's bentocache.
     Bentocache,
+    /// Rust's hitbox.
+    Hitbox,
     /// One after the other.
     All,
 }
@@ -60,9 +62,15 @@ impl Whose {
             Self::Moka => &[Subject::Moka],
             Self::Cashews => &[Subject::Cashews],
             Self::Bentocache => &[Subject::Bentocache],
-            Self::All => {
-                &[Subject::Forebay, Subject::Naive, Subject::Moka, Subject::Cashews, Subject::Bentocache]
-            }
+            Self::Hitbox => &[Subject::Hitbox],
+            Self::All => &[
+                Subject::Forebay,
+                Subject::Naive,
+                Subject::Moka,
+                Subject::Cashews,
+                Subject::Bentocache,
+                Subject::Hitbox,
+            ],
         }
     }
 }

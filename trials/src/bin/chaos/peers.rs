@@ -1,8 +1,8 @@
-//! Programs in other languages whose caches are tried: what they need is installed, in the exact versions of their
-//! folders, beside what cargo builds.
+//! Programs of their own whose caches are tried: what they need is installed, in the exact versions of their folders,
+//! beside what cargo builds.
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -14,11 +14,12 @@ use forebay_trials::{chaos::Players, order::Subject};
 ///
 /// # Errors
 ///
-/// What could not be installed.
+/// What could not be installed or built.
 pub(crate) fn players(subject: Subject) -> Result<Players> {
     let program = match subject {
         Subject::Cashews => python("cashews")?,
         Subject::Bentocache => node("bentocache")?,
+        Subject::Hitbox => rust("hitbox")?,
         Subject::Forebay | Subject::Naive | Subject::Moka => return Ok(subject.into()),
     };
     Ok(Players { subject, program })
@@ -48,9 +49,19 @@ fn node(name: &str) -> Result<Vec<PathBuf>> {
     Ok(vec!["node".into(), to.join("worker.mjs")])
 }
 
+/// Cargo knows by itself what is built already.
+fn rust(name: &str) -> Result<Vec<PathBuf>> {
+    let (from, to) = folders(name)?;
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet", "--locked", "--manifest-path"]).arg(from.join("Cargo.toml"));
+    run(build.arg("--target-dir").arg(&to))?;
+    Ok(vec![to.join("debug").join(format!("peer-{name}"))])
+}
+
 /// Where a program lies, and where it is installed: in cargo's target folder, wherever that is.
 fn folders(name: &str) -> Result<(PathBuf, PathBuf)> {
-    let own = std::env::current_exe()?;
+    let own = env::current_exe()?;
     let target = own.ancestors().nth(2).context("a program lies in the folder of its profile")?;
     let to = target.join("peers").join(name);
     fs::create_dir_all(&to)?;
