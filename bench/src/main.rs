@@ -64,7 +64,13 @@ fn main() -> Result<()> {
     }
     if args.only.is_none() && !args.quick {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/RESULTS.md");
-        fs::write(file, report.to_string()).with_context(|| format!("cannot write {file}"))?;
+        let kept = fs::read_to_string(file).map(|text| chaos(&text).to_owned()).unwrap_or_default();
+        fs::write(file, format!("{report}{kept}")).with_context(|| format!("cannot write {file}"))?;
     }
     Ok(())
+}
+
+/// The chapter of `cargo xtask chaos --report`, which is put there by hand and stays.
+fn chaos(text: &str) -> &str {
+    text.find("\n## Chaos\n").map_or("", |at| &text[at..])
 }
