@@ -84,14 +84,15 @@ impl Tasks {
     ///
     /// Returns whether all of them ended by themselves.
     pub(crate) async fn shut_down(&self, clock: &Clock, budget: Duration) -> bool {
-        let until = clock.now().after(budget);
         self.stopping.cancel();
         self.running.close();
-        let mut all = clock.timeout(budget / 2, self.running.wait()).await.is_some();
-        if !all {
-            self.waning.cancel();
-            all = clock.timeout(until.since(clock.now()), self.running.wait()).await.is_some();
-        }
+        let ends = async {
+            if clock.timeout(budget / 2, self.running.wait()).await.is_none() {
+                self.waning.cancel();
+                self.running.wait().await;
+            }
+        };
+        let all = clock.timeout(budget, ends).await.is_some();
         self.ended.cancel();
         all
     }
