@@ -26,6 +26,10 @@ const QUARTER: Duration = Duration::from_mins(15);
 
 const LONGEST_DELAY_MS: u64 = 40;
 
+/// By then a process has noticed that its connections are gone: one that is asked before says that all is well, and the
+/// next call finds that it is not.
+const NOTICED: Duration = Duration::from_millis(50);
+
 /// Long enough for some answers.
 const ANSWERS: Duration = Duration::from_millis(200);
 const GAP: Duration = Duration::from_millis(100);
@@ -164,6 +168,8 @@ async fn note(
     let span = Span { began, ended: mended };
     arena.history().strikes.push(history::Strike { fault, seat: seat.map(|seat| seat.number), span });
     let befallen = arena.seats.iter().filter(|other| seat.is_none_or(|seat| seat.number == other.number));
+    // Who says that all is well may not have noticed yet.
+    sleep(NOTICED).await;
     let windows = join_all(befallen.map(async |seat| {
         let ended = arena.is_well(seat).await;
         Window { fault, seat: seat.number, ids: ids.clone(), span: Span { began, ended }, mended }
