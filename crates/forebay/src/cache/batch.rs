@@ -163,9 +163,9 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Batching<V, E> {
     ///
     /// Each id has a lease and a `load_timeout` of its own, and what is invalidated meanwhile is not stored. A call
     /// that fails, panics or takes too long does so for each of its ids. It takes one permit of the space's
-    /// `load_concurrency`, and what fails in it is one failure to the `origin_breaker`, however many ids it has. It goes on as the space's
-    /// [`abandoned`](super::Builder::abandoned) says when its callers have left; cancelled, it ends when nobody waits
-    /// for any of its ids.
+    /// `load_concurrency`, and what fails in it is one failure to the `origin_breaker`, however many ids it has. It
+    /// goes on as the space's [`abandoned`](super::Builder::abandoned) says when its callers have left; cancelled, it
+    /// ends when nobody waits for any of its ids.
     pub async fn get_many<I: AsRef<str>>(
         &self,
         ids: impl IntoIterator<Item = I>,

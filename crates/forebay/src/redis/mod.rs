@@ -187,6 +187,21 @@ impl Redis {
         Ok(answer?)
     }
 
+    /// What `script` answers, within a budget of its own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Redis::call`].
+    pub(crate) async fn run(
+        &self,
+        road: Road,
+        script: &Script,
+        keys: &[String],
+        arguments: &[&[u8]],
+    ) -> Result<Reply, Unusable> {
+        self.call(Request::Run { script, keys, arguments }, road, self.budget(road)).await
+    }
+
     /// Whether the node that has `key` may answer.
     pub(crate) fn may_answer(&self, key: &str) -> bool {
         self.0.topology.borrow().node(Some(key)).is_some_and(|node| !node.is_down())

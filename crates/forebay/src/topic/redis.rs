@@ -15,7 +15,7 @@ use super::{
 use crate::{
     context::Remote,
     key::{Keys, Name},
-    redis::{Reply, Request, Road, Script, Unusable},
+    redis::{Reply, Request, Road, Unusable},
 };
 
 /// How many messages are read at once.
@@ -45,7 +45,7 @@ impl RedisBackend {
         let (most, kept) = (retention.max_len.to_string(), millis(retention.keep_for));
         let channel = self.keys.topic_channel(topic);
         let arguments = [payload, most.as_bytes(), kept.as_bytes(), channel.as_bytes()];
-        let answer = self.run(Road::Usual, &PUBLISH, &keys, &arguments).await?;
+        let answer = self.remote.redis.run(Road::Usual, &PUBLISH, &keys, &arguments).await?;
         id(&answer).ok_or(Unusable::Unanswered)
     }
 
@@ -56,18 +56,7 @@ impl RedisBackend {
             From::End => String::new(),
         };
         let arguments = [from.as_bytes(), MOST.as_bytes(), BYTES.as_bytes()];
-        page(self.run(Road::Large, &READ, &keys, &arguments).await?).ok_or(Unusable::NotDone)
-    }
-
-    async fn run(
-        &self,
-        road: Road,
-        script: &Script,
-        keys: &[String],
-        arguments: &[&[u8]],
-    ) -> Result<Reply, Unusable> {
-        let redis = &self.remote.redis;
-        redis.call(Request::Run { script, keys, arguments }, road, redis.budget(road)).await
+        page(self.remote.redis.run(Road::Large, &READ, &keys, &arguments).await?).ok_or(Unusable::NotDone)
     }
 }
 

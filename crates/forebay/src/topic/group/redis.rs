@@ -16,7 +16,7 @@ use super::{
 use crate::{
     context::Remote,
     key::{Keys, Name},
-    redis::{Reply, Request, Road, Script, Takeback, Unusable, Watch},
+    redis::{Reply, Road, Takeback, Unusable, Watch},
     topic::backend::Answer,
 };
 
@@ -54,7 +54,7 @@ impl RedisBackend {
             u8::from(look.counts).to_string(),
         ];
         let arguments = arguments.each_ref().map(String::as_bytes);
-        let answer = self.run(Road::Large, &FETCH, &self.both(seat), &arguments).await?;
+        let answer = self.remote.redis.run(Road::Large, &FETCH, &self.both(seat), &arguments).await?;
         fetched(answer).ok_or(Unusable::Unanswered)
     }
 
@@ -73,7 +73,7 @@ impl RedisBackend {
             watch.answered();
         }
         let words: Vec<&[u8]> = arguments.iter().map(|word| &**word).collect();
-        let answer = self.run(Road::Usual, &SETTLE, &keys, &words).await?;
+        let answer = self.remote.redis.run(Road::Usual, &SETTLE, &keys, &words).await?;
         watch.answered();
         Ok(match answer.number() {
             Some(1) => Settled::Yes,
@@ -113,7 +113,7 @@ impl RedisBackend {
         let visibility = millis(seat.options.visibility);
         let channel = self.keys.topic_channel(&seat.topic);
         let arguments = [seat.group.as_str(), &seat.consumer, HEIR, &visibility, &channel];
-        let answer = self.run(Road::Usual, &LEAVE, &keys, &arguments.map(str::as_bytes)).await?;
+        let answer = self.remote.redis.run(Road::Usual, &LEAVE, &keys, &arguments.map(str::as_bytes)).await?;
         let numbers: Vec<_> = answer.into_list().iter().filter_map(Reply::number).collect();
         let [more, lost] = numbers[..] else { return Err(Unusable::NotDone) };
         Ok(Left { more: more == 1, lost: u64::try_from(lost).unwrap_or(0) })
@@ -123,19 +123,8 @@ impl RedisBackend {
         let keys = [self.keys.dead_letters(topic, group)];
         let after = after.to_string();
         let arguments = [after.as_bytes(), DEAD_LETTERS.as_bytes()];
-        let answer = self.run(Road::Large, &DEAD, &keys, &arguments).await?;
+        let answer = self.remote.redis.run(Road::Large, &DEAD, &keys, &arguments).await?;
         Ok(answer.into_list().into_iter().filter_map(dead_letter).collect())
-    }
-
-    async fn run(
-        &self,
-        road: Road,
-        script: &Script,
-        keys: &[String],
-        arguments: &[&[u8]],
-    ) -> Result<Reply, Unusable> {
-        let redis = &self.remote.redis;
-        redis.call(Request::Run { script, keys, arguments }, road, redis.budget(road)).await
     }
 }
 
