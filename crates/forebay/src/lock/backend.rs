@@ -36,6 +36,16 @@ pub(super) enum Verdict {
     Unconfirmed(u32),
 }
 
+/// What was there when a lock was taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freed {
+    /// A lock that somebody held.
+    Held,
+    Nothing,
+    /// Something that is no lock, and stays.
+    Foreign,
+}
+
 /// The locks of one `Forebay`. A name is in its encoded form.
 pub(super) trait Backend: fmt::Debug + Send + Sync {
     /// Takes the lock. Whoever stops waiting for the answer, or gets none, does not hold it for long, unless it can ask
@@ -47,6 +57,9 @@ pub(super) trait Backend: fmt::Debug + Send + Sync {
 
     /// Frees the lock; `false` where it is not the caller's. Where there is no answer, it is freed once there can be.
     fn release<'a>(&'a self, name: &'a str, token: Token) -> Answer<'a, bool>;
+
+    /// Frees the lock, whoever holds it.
+    fn force_release<'a>(&'a self, name: &'a str) -> Answer<'a, Freed>;
 
     /// How wakes name a lock.
     fn wake_name(&self, name: &str) -> String;

@@ -1,6 +1,8 @@
 //! How a lock is had: in the order of coming within this process, and by hints and patience between processes.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use futures::FutureExt;
 
 use super::{
     backend::{Ask, Verdict},
@@ -12,6 +14,7 @@ use super::{
     keeper::Keeper,
     options::Options,
     queue::Ticket,
+    tally::{Counted, Tally},
 };
 use crate::{
     clock::Moment,
@@ -55,6 +58,18 @@ pub(super) struct Contest<'a> {
     until: Moment,
 }
 
+/// Whether a caller counts among those that wait: once it has found that it has to.
+struct Waits<'a> {
+    tally: &'a Tally,
+    counted: Option<Counted>,
+}
+
+impl Waits<'_> {
+    fn count(&mut self) {
+        self.counted.get_or_insert_with(|| self.tally.enter());
+    }
+}
+
 impl<'a> Contest<'a> {
     pub(super) fn new(inner: &'a Arc<Inner>, name: &'a Arc<str>, options: &'a Options) -> Self {
         let token = options.token.unwrap_or_else(|| Token::roll(&inner.dice));
@@ -78,17 +93,26 @@ impl<'a> Contest<'a> {
     }
 
     async fn stand_in_line(&self) -> Result<Guard, NotHad> {
+        let mut waits = Waits { tally: &self.inner.waiting, counted: None };
         if self.options.token.is_some() {
             // It may hold the lock already, for which others wait.
             match self.ask(false).await {
-                Err(NotHad::Busy(_)) => {}
+                Err(NotHad::Busy(_)) => waits.count(),
                 got => return got,
             }
         }
         let ticket = self.inner.queues.join(self.name);
         let clock = &self.inner.clock;
-        match clock.timeout(self.until.since(clock.now()), ticket.first()).await {
-            Some(Some(_place)) => self.contend(&ticket).await,
+        let mut first = pin!(ticket.first());
+        let place = match first.as_mut().now_or_never() {
+            Some(place) => Some(place),
+            None => {
+                waits.count();
+                clock.timeout(self.until.since(clock.now()), first).await
+            }
+        };
+        match place {
+            Some(Some(_place)) => self.contend(&ticket, &mut waits).await,
             Some(None) => Err(NotHad::Unasked),
             None => Err(NotHad::Busy(ticket.free_at().since(clock.now()))),
         }
@@ -96,7 +120,7 @@ impl<'a> Contest<'a> {
 
     /// Asks until the lock is had. Whoever frees it later than the listening begins is heard, so that nothing is missed
     /// between a question and the sleep after it.
-    async fn contend(&self, ticket: &Ticket<'_>) -> Result<Guard, NotHad> {
+    async fn contend(&self, ticket: &Ticket<'_>, waits: &mut Waits<'_>) -> Result<Guard, NotHad> {
         let Inner { backend, clock, wake, .. } = &**self.inner;
         let mut listener = wake.listen(&backend.wake_name(self.name));
         loop {
@@ -108,6 +132,7 @@ impl<'a> Contest<'a> {
                 }
                 got => return got,
             };
+            waits.count();
             let now = clock.now();
             ticket.tell(now.after(left));
             if now >= self.until {

@@ -13,7 +13,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{agenda::Place, hold::Hold, home::Inner, keeper::Leave};
+use super::{agenda::Place, hold::Hold, home::Inner, keeper::Leave, tally::Counted};
 use crate::{clock::Moment, sync::Mutex, token::Token};
 
 /// One holding, freed with the last of its guards.
@@ -27,6 +27,7 @@ pub(super) struct Grip {
     elsewhere: AtomicBool,
     /// Whether its token is one of the caller's.
     is_own: bool,
+    _counted: Counted,
 }
 
 impl Grip {
@@ -39,7 +40,8 @@ impl Grip {
         is_own: bool,
     ) -> Arc<Self> {
         let (leave, elsewhere) = (Mutex::new(Some(leave)), AtomicBool::new(false));
-        Arc::new(Self { hold, inner, place, leave, elsewhere, is_own })
+        let counted = inner.held.enter();
+        Arc::new(Self { hold, inner, place, leave, elsewhere, is_own, _counted: counted })
     }
 
     /// Leaves the lock to whoever has its token: the last guard does not free it.

@@ -9,6 +9,7 @@ use super::{
     memory::{Locks, MemoryBackend},
     queue::Queues,
     redis::RedisBackend,
+    tally::Tally,
 };
 use crate::{
     clock::Clock,
@@ -37,6 +38,8 @@ pub(super) struct Inner {
     pub(super) queues: Queues,
     pub(super) agenda: Arc<Agenda>,
     pub(super) own: Own,
+    pub(super) held: Tally,
+    pub(super) waiting: Tally,
     /// The locks of the memory store.
     here: Option<Arc<Locks>>,
 }
@@ -61,8 +64,33 @@ impl Home {
         let releases = tasks.apart();
         let agenda = Agenda::new(clock.clone(), tasks.clone());
         let (queues, own) = (Queues::default(), Own::default());
-        let inner = Inner { backend, clock, dice, tasks, releases, observe, wake, queues, agenda, own, here };
+        let (held, waiting) = (Tally::default(), Tally::default());
+        let inner = Inner {
+            backend,
+            clock,
+            dice,
+            tasks,
+            releases,
+            observe,
+            wake,
+            queues,
+            agenda,
+            own,
+            held,
+            waiting,
+            here,
+        };
         Self(Arc::new(inner))
+    }
+
+    /// How many locks this process holds by a guard.
+    pub(crate) fn held(&self) -> usize {
+        self.0.held.now()
+    }
+
+    /// How many callers wait for a lock in this process.
+    pub(crate) fn waiting(&self) -> usize {
+        self.0.waiting.now()
     }
 
     /// The locks to sweep, where this process keeps them.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::ready};
 
-use super::backend::{Answer, Ask, Backend, Verdict};
+use super::backend::{Answer, Ask, Backend, Freed, Verdict};
 use crate::{
     clock::{Clock, Moment, time_of_day},
     expiring::{Expiring, Next},
@@ -112,6 +112,14 @@ impl Backend for MemoryBackend {
             self.wake.wake(&self.wake_name(name));
         }
         ready(Ok(released)).boxed()
+    }
+
+    fn force_release<'a>(&'a self, name: &'a str) -> Answer<'a, Freed> {
+        let was_held = self.locks.held.step(&self.keys.lock(name), |held| (Next::Clear, held.is_some()));
+        if was_held {
+            self.wake.wake(&self.wake_name(name));
+        }
+        ready(Ok(if was_held { Freed::Held } else { Freed::Nothing })).boxed()
     }
 
     fn wake_name(&self, name: &str) -> String {

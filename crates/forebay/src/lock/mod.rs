@@ -30,11 +30,13 @@ mod models;
 mod options;
 mod queue;
 mod redis;
+mod tally;
 mod tenure;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use self::{
+    backend::Freed,
     contest::{Contest, NotHad},
     error::unavailable,
     options::{Options, Replicas},
@@ -208,6 +210,25 @@ impl Lock {
     /// The store cannot be asked. The lock is freed as soon as it can, or else ends by itself.
     pub async fn release(&self, token: Token) -> Result<bool, Error> {
         self.home.0.backend.release(&self.name, token).await.map_err(|_| unavailable())
+    }
+
+    /// Takes the lock away from whoever holds it: for operators, where a holder hangs that goes on renewing it.
+    ///
+    /// The holder is told when it next renews the lock, which is at a third of its `time_to_live` at the latest, and works
+    /// until then although somebody else may have the lock already; that one has a larger
+    /// [fence](Guard::fence). Returns whether anybody held it.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be asked, or something stands in the lock's place that is none
+    /// ([`ErrorKind::Foreign`](crate::ErrorKind::Foreign)), and is left there.
+    pub async fn force_release(&self) -> Result<bool, Error> {
+        let backend = &self.home.0.backend;
+        match backend.force_release(&self.name).await.map_err(|_| unavailable())? {
+            Freed::Held => Ok(true),
+            Freed::Nothing => Ok(false),
+            Freed::Foreign => Err(Error::foreign(&backend.wake_name(&self.name))),
+        }
     }
 
     fn contest(&self) -> Contest<'_> {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::FutureExt;
 
-use self::scripts::{ACQUIRE, RELEASE, RENEW};
+use self::scripts::{ACQUIRE, FORCE_RELEASE, RELEASE, RENEW};
 use super::{
-    backend::{Answer, Ask, Backend, Verdict},
+    backend::{Answer, Ask, Backend, Freed, Verdict},
     options::Replicas,
 };
 use crate::{
@@ -112,6 +112,16 @@ impl RedisBackend {
         Ok(self.run(&RENEW, &keys, &[token.as_bytes(), life.as_bytes()]).await?.number() == Some(1))
     }
 
+    async fn force_release(&self, name: &str) -> Result<Freed, Unusable> {
+        let keys = [self.keys.lock(name)];
+        let answer = self.run(&FORCE_RELEASE, &keys, &[self.wakes.as_bytes()]).await?;
+        Ok(match answer.number() {
+            Some(1) => Freed::Held,
+            Some(0) => Freed::Nothing,
+            _ => Freed::Foreign,
+        })
+    }
+
     async fn run(&self, script: &Script, keys: &[String], arguments: &[&[u8]]) -> Result<Reply, Unusable> {
         let redis = &self.remote.redis;
         redis.call(Request::Run { script, keys, arguments }, Road::Usual, redis.budget(Road::Usual)).await
@@ -143,6 +153,10 @@ impl Backend for RedisBackend {
 
     fn release<'a>(&'a self, name: &'a str, token: Token) -> Answer<'a, bool> {
         self.release(name, token).boxed()
+    }
+
+    fn force_release<'a>(&'a self, name: &'a str) -> Answer<'a, Freed> {
+        self.force_release(name).boxed()
     }
 
     fn wake_name(&self, name: &str) -> String {

@@ -68,6 +68,7 @@ pub(crate) async fn what_is_no_lock_keeps_everybody_out_and_stays(rig: ClockedRi
     assert!(lock.try_acquire().await.unwrap().is_none());
     assert!(!lock.release(forebay::Token::random()).await.unwrap());
     assert!(!lock.renew(forebay::Token::random()).await.unwrap());
+    assert_eq!(lock.force_release().await.unwrap_err().kind(), ErrorKind::Foreign);
     assert_eq!(rig.call(&["LRANGE", &key, "0", "-1"]), "a");
     rig.call(&["DEL", &key]);
     assert!(lock.try_acquire().await.unwrap().is_some());
@@ -83,12 +84,14 @@ pub(crate) async fn what_stays_for_ever_under_a_locks_key_is_told_by_its_name(ri
             assert_eq!(refused.kind(), ErrorKind::Foreign);
             assert!(refused.to_string().contains(&key), "{refused}");
         }
+        assert_eq!(lock.force_release().await.unwrap_err().kind(), ErrorKind::Foreign);
         assert_eq!(rig.call(&["DEL", &key]), "1", "{command:?} is gone");
     }
     // One that holds the lock mends it.
     let guard = lock.acquire().await.unwrap();
     rig.call(&["PERSIST", &key]);
     assert_eq!(lock.try_acquire().await.unwrap_err().kind(), ErrorKind::Foreign);
+    assert_eq!(lock.force_release().await.unwrap_err().kind(), ErrorKind::Foreign);
     assert!(lock.renew(guard.token()).await.unwrap());
     assert!(lock.try_acquire().await.unwrap().is_none());
 }

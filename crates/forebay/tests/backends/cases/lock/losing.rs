@@ -107,3 +107,36 @@ pub(crate) async fn a_freed_lock_is_lost_to_what_was_handed_out(rig: impl Rig) {
     assert!(futures::poll!(&mut lost).is_ready());
     assert!(held.is_lost());
 }
+
+pub(crate) async fn a_lock_that_is_taken_away_has_a_larger_fence_next_and_is_lost_at_its_renewal(
+    rig: impl Rig,
+) {
+    let lock = lock(&rig);
+    let guard = take(&lock).await;
+    assert!(lock.force_release().await.unwrap());
+    let next = take(&lock).await;
+    assert!(next.fence() > guard.fence());
+    assert!(!guard.is_lost());
+    rig.pass(LIFE / 3 + SECOND / 10).await;
+    assert!(guard.is_lost());
+    assert!(!guard.release().await.unwrap());
+    assert!(next.release().await.unwrap());
+}
+
+pub(crate) async fn a_lock_that_is_taken_away_goes_to_who_waits(rig: impl Rig) {
+    let lock = lock(&rig);
+    let guard = take(&lock).await;
+    let waiting = lock.clone();
+    let waiter = tokio::spawn(async move { waiting.acquire().await });
+    rig.settle().await;
+    assert!(lock.force_release().await.unwrap());
+    let next = at_once(&rig, waiter).await.unwrap();
+    assert!(next.fence() > guard.fence());
+}
+
+pub(crate) async fn what_nobody_holds_is_not_taken_away(rig: impl Rig) {
+    let lock = lock(&rig);
+    assert!(!lock.force_release().await.unwrap());
+    take(&lock).await.release().await.unwrap();
+    assert!(!lock.force_release().await.unwrap());
+}

@@ -53,6 +53,9 @@ macro_rules! stamp_lock {
                     a_loop_without_end_loses_the_lock,
                     a_lock_that_is_lost_is_not_freed_for_its_next_holder,
                     a_freed_lock_is_lost_to_what_was_handed_out,
+                    a_lock_that_is_taken_away_has_a_larger_fence_next_and_is_lost_at_its_renewal,
+                    a_lock_that_is_taken_away_goes_to_who_waits,
+                    what_nobody_holds_is_not_taken_away,
                 }
                 waiting: {
                     who_waits_gets_the_lock_once_it_is_free,
