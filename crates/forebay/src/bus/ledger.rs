@@ -68,7 +68,7 @@ impl Ledger {
             Message::Change { publisher, number, .. } if *publisher != self.own => {
                 self.change(now, *publisher, *number)
             }
-            Message::Beat { publisher, tally } => self.count(now, *publisher, tally, Account::beat),
+            Message::Beat { publisher, tally, .. } => self.count(now, *publisher, tally, Account::beat),
             Message::Bye { publisher, tally } if *publisher != self.own => {
                 self.count(now, *publisher, tally, Account::bye)
             }

@@ -13,8 +13,9 @@ const NOTHING: &str = "-";
 pub(crate) enum Message<'a> {
     /// The value of an id is not what it was, or those of many ids are not.
     Change { publisher: u64, number: u64, kind: Kind, space: &'a str, id: &'a str, raised: Option<u64> },
-    /// The publisher lives, and has counted its changes.
-    Beat { publisher: u64, tally: Tally },
+    /// The publisher lives, and has counted its changes. By the number it knows this word again; older versions give none,
+    /// which is 0.
+    Beat { publisher: u64, tally: Tally, number: u64 },
     /// The publisher ends, and this is its last count.
     Bye { publisher: u64, tally: Tally },
 }
@@ -68,7 +69,10 @@ impl<'a> Message<'a> {
             "freed" => change(publisher, Kind::Freed, words)?,
             "tag" => change(publisher, Kind::Tag, words)?,
             "clear" => change(publisher, Kind::Clear, words)?,
-            "beat" => Self::Beat { publisher, tally: tally(words)? },
+            "beat" => {
+                let tally = tally(words)?;
+                Self::Beat { publisher, tally, number: words.next().and_then(decimal).unwrap_or(0) }
+            }
             "bye" => Self::Bye { publisher, tally: tally(words)? },
             _ => return None,
         })
@@ -117,7 +121,9 @@ impl fmt::Display for Message<'_> {
                 write!(f, "{VERSION} {kind} {publisher:016x} {number} {space} {id}")?;
                 raised.map_or(Ok(()), |raised| write!(f, " {raised}"))
             }
-            Self::Beat { publisher, tally } => write!(f, "{VERSION} beat {publisher:016x} {tally}"),
+            Self::Beat { publisher, tally, number } => {
+                write!(f, "{VERSION} beat {publisher:016x} {tally} {number}")
+            }
             Self::Bye { publisher, tally } => write!(f, "{VERSION} bye {publisher:016x} {tally}"),
         }
     }
@@ -170,8 +176,10 @@ mod tests {
     #[test]
     fn is_written_like_this() {
         let tally = Tally { through: 12, open: vec![7, 9], skipped: vec![] };
-        let beat = Message::Beat { publisher: 0xa1, tally };
-        assert_eq!(beat.to_string(), "f1 beat 00000000000000a1 12 7,9 -");
+        let beat = |number| Message::Beat { publisher: 0xa1, tally: tally.clone(), number };
+        assert_eq!(beat(8).to_string(), "f1 beat 00000000000000a1 12 7,9 - 8");
+        // As older versions write it.
+        assert_eq!(Message::parse(b"f1 beat 00000000000000a1 12 7,9 -"), Some(beat(0)));
         let change = |kind, id, raised| {
             Message::Change { publisher: 1, number: 3, kind, space: "shop:item", id, raised }.to_string()
         };
@@ -217,7 +225,7 @@ mod tests {
         ) {
             let raised = kind.raises().then_some(raised);
             check(&Message::Change { publisher, number, kind, space: &space, id: &id, raised });
-            check(&Message::Beat { publisher, tally: tally.clone() });
+            check(&Message::Beat { publisher, tally: tally.clone(), number });
             check(&Message::Bye { publisher, tally });
         }
 

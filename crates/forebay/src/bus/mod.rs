@@ -3,10 +3,13 @@
 //! | to see | read |
 //! |---|---|
 //! | what is told | `message` |
-//! | how the teller counts | `numbers` |
+//! | how the teller counts | `numbers`, `announcement` |
 //! | how a hearer finds what it has missed | `ledger`, `account` |
+//! | how long a word is on its way | `echo` |
 
 mod account;
+mod announcement;
+mod echo;
 mod ledger;
 mod message;
 mod numbers;
@@ -17,8 +20,9 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use self::message::Kind;
+pub(crate) use self::{announcement::Announcement, message::Kind};
 use self::{
+    echo::Echo,
     ledger::{Finding, Ledger},
     message::Message,
     numbers::Numbers,
@@ -29,7 +33,7 @@ use crate::{
     redis::{Redis, Request, Road, Signal},
     sync::{
         Mutex,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
     tasks::Tasks,
 };
@@ -46,7 +50,7 @@ pub(crate) enum Heard<'a> {
     /// An id was changed, by this process where `own`.
     Changed { space: &'a str, id: &'a str, kind: Kind, own: bool },
     /// The number of a tag was raised, or without one that of the whole space.
-    Raised { space: &'a str, tag: Option<&'a str>, to: u64 },
+    Raised { space: &'a str, tag: Option<&'a str>, to: u64, own: bool },
     /// Something was missed. What follows is heard.
     Missed,
     /// Nothing is heard until the next [`Heard::Hearing`].
@@ -67,6 +71,8 @@ struct Inner {
     publisher: u64,
     numbers: Numbers,
     ledger: Mutex<Ledger>,
+    echo: Echo,
+    heard: AtomicU64,
     hearing: AtomicBool,
     /// When a subscription was begun, or the last one confirmed.
     subscribed: Mutex<Moment>,
@@ -80,6 +86,8 @@ pub(crate) struct Figures {
     pub(crate) hears: bool,
     pub(crate) staleness_bound: Duration,
     pub(crate) gaps: u64,
+    pub(crate) messages: u64,
+    pub(crate) lag: Duration,
     pub(crate) others: usize,
 }
 
@@ -99,6 +107,8 @@ impl Bus {
             publisher,
             numbers: Numbers::default(),
             ledger,
+            echo: Echo::default(),
+            heard: AtomicU64::new(0),
             hearing: AtomicBool::new(false),
             subscribed: Mutex::new(redis.clock().now()),
             ear: Box::new(ear),
@@ -137,33 +147,10 @@ impl Bus {
             hears: self.0.hearing.load(SeqCst),
             staleness_bound: UNNOTICED + TICK,
             gaps: ledger.gaps(),
+            messages: self.0.heard.load(SeqCst),
+            lag: self.0.echo.lag(self.0.redis.clock().reading()),
             others: ledger.publishers(),
         }
-    }
-}
-
-/// A change on its way: it counts as told once it is answered, as given up when dropped before.
-#[derive(Debug)]
-pub(crate) struct Announcement<'a> {
-    bus: &'a Inner,
-    number: u64,
-    message: String,
-}
-
-impl Announcement<'_> {
-    pub(crate) fn message(&self) -> &[u8] {
-        self.message.as_bytes()
-    }
-
-    /// Vouches that the message was published. `false` if that took so long that nobody waits for it any more.
-    pub(crate) fn answered(self) -> bool {
-        self.bus.numbers.answered(self.number)
-    }
-}
-
-impl Drop for Announcement<'_> {
-    fn drop(&mut self) {
-        self.bus.numbers.failed(self.number);
     }
 }
 
@@ -190,20 +177,24 @@ impl Inner {
     }
 
     fn hear(&self, message: &Message<'_>) {
+        self.heard.fetch_add(1, SeqCst);
         let heard = self.ledger.lock().heard(self.redis.clock().now(), message);
         if heard == ledger::Heard::Gap {
             (self.ear)(Heard::Missed);
         }
         match message {
-            Message::Change { space, id, kind, raised: Some(to), .. } => {
-                let tag = (*kind == Kind::Tag).then_some(*id);
-                (self.ear)(Heard::Raised { space, tag, to: *to });
+            Message::Change { publisher, space, id, kind, raised: Some(to), .. } => {
+                let (tag, own) = ((*kind == Kind::Tag).then_some(*id), *publisher == self.publisher);
+                (self.ear)(Heard::Raised { space, tag, to: *to, own });
             }
             Message::Change { publisher, space, id, kind, .. } => {
                 let own = *publisher == self.publisher;
                 (self.ear)(Heard::Changed { space, id, kind: *kind, own });
             }
-            Message::Beat { publisher, .. } if *publisher == self.publisher => self.turn(true),
+            Message::Beat { publisher, number, .. } if *publisher == self.publisher => {
+                self.echo.heard(*number, self.redis.clock().reading());
+                self.turn(true);
+            }
             _ => {}
         }
     }
@@ -250,8 +241,10 @@ impl Inner {
     }
 
     async fn beat(&self) {
-        let tally = self.numbers.beat(self.redis.clock().now());
-        self.publish(&Message::Beat { publisher: self.publisher, tally }).await;
+        let now = self.redis.clock().reading();
+        let tally = self.numbers.beat(Moment::of(now));
+        let number = self.echo.sent(now);
+        self.publish(&Message::Beat { publisher: self.publisher, tally, number }).await;
     }
 
     async fn publish(&self, message: &Message<'_>) {

@@ -151,7 +151,7 @@ impl<'a> Run<'a> {
     fn to(mut self, until: u64) -> Self {
         for now in 0..=until {
             if now.is_multiple_of(500) {
-                let own = Message::Beat { publisher: OWN, tally: Tally::default() };
+                let own = Message::Beat { publisher: OWN, tally: Tally::default(), number: 0 };
                 self.plan(now, Event::Arrive(own));
             }
             while let Some(next) = self.agenda.first_entry().filter(|next| next.key().0 <= now) {
@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
             Event::End(which) => self.end(now, which),
             Event::Beat(fate) => {
                 let tally = self.numbers.beat(at(now));
-                self.send(now, fate, Message::Beat { publisher: OTHER, tally });
+                self.send(now, fate, Message::Beat { publisher: OTHER, tally, number: 0 });
             }
             Event::Bye(fate) => {
                 self.gone = true;

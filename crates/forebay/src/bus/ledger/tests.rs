@@ -19,7 +19,7 @@ fn tally(through: u64, open: &[u64], skipped: &[u64]) -> Tally {
 }
 
 fn beat(publisher: u64, through: u64) -> Message<'static> {
-    Message::Beat { publisher, tally: tally(through, &[], &[]) }
+    Message::Beat { publisher, tally: tally(through, &[], &[]), number: 0 }
 }
 
 /// A ledger that does not get deaf, with a publisher that has changed nothing yet.
@@ -46,7 +46,7 @@ fn a_publisher_first_heard_above_the_beginning_is_a_gap() {
 #[test]
 fn what_was_in_flight_when_a_publisher_was_first_heard_is_waited_for() {
     let mut ledger = Ledger::new(OWN, at(1_000_000));
-    let first = Message::Beat { publisher: OTHER, tally: tally(9, &[7], &[]) };
+    let first = Message::Beat { publisher: OTHER, tally: tally(9, &[7], &[]), number: 0 };
     assert_eq!(ledger.heard(at(0), &first), Heard::Gap);
     assert_eq!(ledger.heard(at(500), &beat(OTHER, 9)), Heard::Fine);
     assert_eq!(ledger.check(at(1000)), Some(Finding::Gap));
@@ -78,7 +78,7 @@ fn a_hole_is_a_gap_a_second_after_the_beat_before_it() {
 #[test]
 fn a_skipped_or_open_number_is_not_waited_for() {
     let mut ledger = ledger();
-    let counted = Message::Beat { publisher: OTHER, tally: tally(3, &[1], &[2, 3]) };
+    let counted = Message::Beat { publisher: OTHER, tally: tally(3, &[1], &[2, 3]), number: 0 };
     assert_eq!(ledger.heard(at(500), &counted), Heard::Fine);
     assert_eq!(ledger.check(at(1000)), None);
     assert_eq!(ledger.heard(at(1000), &beat(OTHER, 3)), Heard::Fine);
