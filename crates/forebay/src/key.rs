@@ -1,6 +1,7 @@
 //! Spells every key and channel: nothing else in the library formats one.
 
 mod fingerprint;
+mod kind;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,10 @@ use std::{
 use crate::error::{Error, ErrorKind};
 
 pub use self::fingerprint::Fingerprint;
-pub(crate) use self::stored::{Part, decode};
+pub(crate) use self::{
+    kind::Kind,
+    stored::{Part, decode},
+};
 
 const LONGEST_NAME: usize = 64;
 const LONGEST_ID: usize = 200;

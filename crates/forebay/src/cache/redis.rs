@@ -1,6 +1,7 @@
 //! The store that processes share: one script per operation, so that each is atomic as a whole.
 
 mod find;
+mod inspect;
 mod numbers;
 mod scripts;
 
@@ -12,8 +13,8 @@ use futures::future::BoxFuture;
 use self::scripts::{EXPIRE, FILL, INVALIDATE, LEASE, NOTE, RELEASE, RENEW};
 use super::{
     backend::{
-        Answer, Backend, Budget, Change, Finder, Leased, Note, Question, Reject, Request, Settle, Stored,
-        Unavailable,
+        Answer, Backend, Budget, Change, Finder, Leased, Note, Question, Reject, Request, Seen, Settle,
+        Stored, Unavailable,
     },
     deferred::Distant,
     numbers::{Group, Known, Numbers},
@@ -275,6 +276,10 @@ impl Backend for RedisBackend {
 
     fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
         Box::pin(self.change(id, change))
+    }
+
+    fn inspect<'a>(&'a self, id: &'a str) -> Answer<'a, Seen> {
+        Box::pin(self.inspect(id))
     }
 
     fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {

@@ -9,6 +9,7 @@ use super::{Filter, Inner, home::Home, shape::Shape};
 use crate::{
     error::{Error, ErrorKind},
     key::Name,
+    observe::{Event, Part},
 };
 
 const DAY: Duration = Duration::from_hours(24);
@@ -69,6 +70,7 @@ impl Builder {
                 format!("filter {name}: keep is not between a minute and ten years; 30 days is the default");
             return Err(Error::new(ErrorKind::Config, why));
         }
+        self.home.context.observe.record(Event::Built(Part::Filter(name.as_str())));
         Ok(Filter(Arc::new(Inner {
             backend: self.home.backend(&name, self.keep),
             name,

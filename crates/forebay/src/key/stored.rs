@@ -70,7 +70,7 @@ fn unescaped(encoded: &str) -> Option<String> {
 }
 
 /// A pattern that matches `text` alone.
-fn literally(text: &str) -> String {
+pub(super) fn literally(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '*' | '?' | '[' | ']' | '^' | '-' | '\\') {

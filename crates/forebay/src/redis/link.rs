@@ -101,6 +101,7 @@ async fn introduce(mut connection: MultiplexedConnection) -> (Option<String>, bo
 pub(super) fn reason(error: &redis::RedisError) -> String {
     let text = error.to_string();
     match error.code() {
+        Some(_) if text.contains("DB index") => "it has no database of that number".to_owned(),
         Some(code) => format!("it answers {code}"),
         None if error.is_connection_refusal() => "it refuses connections".to_owned(),
         None if text.contains("NotValidForName") => "its certificate is for another name".to_owned(),

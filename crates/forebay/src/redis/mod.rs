@@ -9,6 +9,7 @@
 //! | which node is asked | `topology`, `cluster`, `home`, `sentinels` |
 //! | how channels are heard | `subscription` |
 //! | how writes of others are heard | `tracking` |
+//! | what only one node knows, how long it takes, what is asked aside | `primary`, `trips`, `probe` |
 //! | what follows a request that was not answered | `takeback` |
 
 mod address;
@@ -21,6 +22,8 @@ mod journal;
 mod lane;
 mod link;
 mod node;
+mod primary;
+mod probe;
 mod reply;
 mod request;
 mod script;
@@ -30,6 +33,7 @@ mod supervisor;
 mod takeback;
 mod topology;
 mod tracking;
+mod trips;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -37,8 +41,10 @@ use tokio::sync::watch;
 
 pub(crate) use self::{
     address::Address,
+    primary::{ANSWERS, Primary},
+    probe::Probe,
     reply::Reply,
-    request::{Confirm, Request},
+    request::{Confirm, Request, Words, words},
     script::{Script, script},
     subscription::{Signal, Tuned},
     takeback::{Takeback, Watch},
@@ -60,6 +66,7 @@ use self::{
 use crate::{
     clock::{Clock, Moment},
     dice::Dice,
+    observe::{CommandOutcome, Event, Observe},
     tasks::Tasks,
 };
 
@@ -110,7 +117,14 @@ struct Tools {
     journal: Arc<Journal>,
     hooks: Arc<dyn Hooks>,
     tracking: Arc<Tracking>,
+    observe: Arc<dyn Observe>,
     budget: Duration,
+}
+
+impl Tools {
+    fn told(&self, request: &Request<'_>, outcome: CommandOutcome, took: Duration) {
+        self.observe.record(Event::Command { command: request.word(), outcome, took });
+    }
 }
 
 /// The handle; cheap to clone. The connections are closed with the last clone, or by [`Redis::close`].
@@ -131,16 +145,16 @@ impl Redis {
     /// Begins to connect. Nothing is waited for.
     pub(crate) fn open(
         address: Address,
-        budget: Duration,
-        clock: Clock,
+        (budget, clock): (Duration, Clock),
         dice: Dice,
         tasks: Tasks,
         hooks: Arc<dyn Hooks>,
+        observe: Arc<dyn Observe>,
     ) -> Self {
         address.prepare();
         let journal = Arc::new(Journal::new(clock.clone()));
         let tracking = Arc::<Tracking>::default();
-        let tools = Tools { clock, dice, tasks, journal, hooks, tracking, budget };
+        let tools = Tools { clock, dice, tasks, journal, hooks, tracking, observe, budget };
         let homes = address.homes(&tools.clock);
         let is_cluster = matches!(address.kind, Kind::Cluster);
         let first = match is_cluster {
@@ -178,7 +192,10 @@ impl Redis {
         road: Road,
         until: Moment,
     ) -> Result<Reply, Unusable> {
-        let node = self.node(&request, until).await.ok_or(Unusable::NotDone)?;
+        let Some(node) = self.node(&request, until).await else {
+            self.0.tools.told(&request, CommandOutcome::NotSent, Duration::ZERO);
+            return Err(Unusable::NotDone);
+        };
         let answer = match node.call(&request, road, until, Role::Owner).await {
             Err(Trouble::Moved(name)) => self.redirected(&name, &request, road, until, Role::Owner).await,
             Err(Trouble::Ask(name)) => self.redirected(&name, &request, road, until, Role::Heir).await,
@@ -205,19 +222,6 @@ impl Redis {
     /// Whether the node that has `key` may answer.
     pub(crate) fn may_answer(&self, key: &str) -> bool {
         self.0.topology.borrow().node(Some(key)).is_some_and(|node| !node.is_down())
-    }
-
-    /// The primaries, to ask each for what only it knows.
-    ///
-    /// # Errors
-    ///
-    /// Some slot has none, as far as is known.
-    pub(crate) fn primaries(&self) -> Result<Vec<Primary>, Unusable> {
-        let topology = self.0.topology.borrow().clone();
-        if !topology.is_whole() {
-            return Err(Unusable::NotDone);
-        }
-        Ok(topology.nodes().into_iter().map(|node| Primary { node, redis: self.clone() }).collect())
     }
 
     /// Has `hear` told of everything on `channel`, once [`Redis::subscribe`] is called. It must be quick.
@@ -355,27 +359,5 @@ impl Redis {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.tools.tasks.stop();
-    }
-}
-
-/// One primary, to be asked by itself.
-#[derive(Debug)]
-pub(crate) struct Primary {
-    node: Arc<Node>,
-    redis: Redis,
-}
-
-impl Primary {
-    pub(crate) async fn call(&self, request: Request<'_>) -> Result<Reply, Unusable> {
-        let until = self.redis.budget(Road::Large);
-        Ok(self.node.call(&request, Road::Usual, until, Role::Owner).await?)
-    }
-
-    /// Some of its keys that match `pattern`, and the cursor of the next ones: zero where there are none.
-    pub(crate) async fn scan(&self, cursor: u64, pattern: &str) -> Result<(u64, Vec<Reply>), Unusable> {
-        let page = self.call(Request::Scan { cursor, pattern }).await?;
-        let [next, keys] = page.into_list().try_into().map_err(|_| Unusable::NotDone)?;
-        let next = next.text().and_then(|next| next.parse().ok()).ok_or(Unusable::NotDone)?;
-        Ok((next, keys.into_list()))
     }
 }

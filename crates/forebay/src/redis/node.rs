@@ -17,8 +17,9 @@ use super::{
     lane::{Lane, State},
     reply::{Reply, Trouble},
     request::{Request, Role},
+    trips::Trips,
 };
-use crate::{clock::Moment, sync::Mutex};
+use crate::{clock::Moment, observe::CommandOutcome, sync::Mutex};
 
 /// With more calls on their way than this, one waits behind others rather than for the server.
 const CROWD: usize = 32;
@@ -46,6 +47,8 @@ pub(super) struct Node {
     /// For what waits at the server, likewise.
     pub(super) apart: OnceLock<Arc<Lane>>,
     pub(super) breaker: Breaker,
+    /// How long it takes to answer.
+    pub(super) trips: Trips,
     pub(super) answers: AtomicU64,
     in_flight: AtomicUsize,
     /// When somebody last came into a crowd.
@@ -70,6 +73,7 @@ impl Node {
             large: OnceLock::new(),
             apart: OnceLock::new(),
             breaker: Breaker::default(),
+            trips: Trips::default(),
             answers: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
             crowd: Mutex::default(),
@@ -116,20 +120,17 @@ impl Node {
         until: Moment,
         role: Role,
     ) -> Result<Reply, Trouble> {
-        let began = self.tools.clock.now();
+        let started = self.tools.clock.reading();
+        let began = Moment::of(started);
         if self.is_down() || until <= began {
+            self.tools.told(request, CommandOutcome::NotSent, Duration::ZERO);
             return Err(Trouble::NotSent);
         }
         let _counted = InFlight::enter(&self.in_flight);
         let link = self.links.load(Relaxed);
         let answer = self.in_turn(began, until, self.attempt(request, road, role)).await;
-        let ended = self.tools.clock.now();
-        let failed = matches!(answer, None | Some(Err(Trouble::Lost | Trouble::NotSent)));
-        if !failed {
-            self.answers.fetch_add(1, Relaxed);
-            *self.answered.lock() = ended;
-        }
         let is_news = road == Road::Usual && self.links.load(Relaxed) == link;
+        let (ended, failed) = self.note(request, road, answer.as_ref(), started);
         if is_news && self.breaker.record(ended, failed) {
             self.leave_alone("it does not answer in time");
         }
@@ -146,6 +147,30 @@ impl Node {
             Some(answer) => answer,
             None => Err(Trouble::Lost),
         }
+    }
+
+    /// Takes note of how a call went, and says when it has ended, and whether that was without an answer.
+    fn note(
+        &self,
+        request: &Request<'_>,
+        road: Road,
+        answer: Option<&Result<Reply, Trouble>>,
+        started: Duration,
+    ) -> (Moment, bool) {
+        let done = self.tools.clock.reading();
+        let (ended, took) = (Moment::of(done), done.saturating_sub(started));
+        // What an operator asks takes a server longer than what callers do.
+        let is_usual = road == Road::Usual && !matches!(request, Request::Look { .. } | Request::Scan { .. });
+        if is_usual && !matches!(answer, Some(Err(Trouble::NotSent))) {
+            self.trips.record(done, took);
+        }
+        self.tools.told(request, outcome(answer), took);
+        let failed = matches!(answer, None | Some(Err(Trouble::Lost | Trouble::NotSent)));
+        if !failed {
+            self.answers.fetch_add(1, Relaxed);
+            *self.answered.lock() = ended;
+        }
+        (ended, failed)
     }
 
     /// Runs `work` until `until`; in a crowd, until nobody has been answered for a budget's time. A burst of calls
@@ -232,6 +257,16 @@ impl Node {
             self.tools.hooks.unusable();
             self.usual.give_up.notify_one();
         }
+    }
+}
+
+fn outcome(answer: Option<&Result<Reply, Trouble>>) -> CommandOutcome {
+    match answer {
+        None => CommandOutcome::TimedOut,
+        Some(Ok(_) | Err(Trouble::Moved(_) | Trouble::Ask(_))) => CommandOutcome::Answered,
+        Some(Err(Trouble::Lost)) => CommandOutcome::Lost,
+        Some(Err(Trouble::NotSent)) => CommandOutcome::NotSent,
+        Some(Err(Trouble::NoScript | Trouble::Node(_) | Trouble::Refused(_))) => CommandOutcome::Refused,
     }
 }
 

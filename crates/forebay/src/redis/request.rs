@@ -26,6 +26,16 @@ pub(crate) enum Request<'a> {
     Publish { channel: &'a str, message: &'a [u8] },
     /// The next cursor and some keys of one node.
     Scan { cursor: u64, pattern: &'a str },
+    /// What each of these commands answers, be it an error: for what only an operator wants to know.
+    Look { commands: &'a [Words] },
+}
+
+/// A command, spelled out.
+pub(crate) type Words = Vec<String>;
+
+/// Spells out a command.
+pub(crate) fn words(command: &[&str]) -> Words {
+    command.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// For how many replicas to wait, and for how long.
@@ -57,7 +67,19 @@ impl Request<'_> {
         match self {
             Self::Read(key) | Self::Claim { key, .. } => Some(key),
             Self::Run { keys, .. } | Self::Confirmed { keys, .. } => keys.first().map(String::as_str),
-            Self::Publish { .. } | Self::Scan { .. } => None,
+            Self::Publish { .. } | Self::Scan { .. } | Self::Look { .. } => None,
+        }
+    }
+
+    /// What it is, in the word that figures have for it.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Read(_) => "get",
+            Self::Claim { .. } => "claim",
+            Self::Run { script, .. } | Self::Confirmed { script, .. } => script.word,
+            Self::Publish { .. } => "publish",
+            Self::Scan { .. } => "scan",
+            Self::Look { .. } => "look",
         }
     }
 
@@ -84,6 +106,9 @@ impl Request<'_> {
         }
         let answers = courier.ask(commands).await?;
         let mut answers = answers.into_iter().skip(every - 1).step_by(every);
+        if let Self::Look { .. } = self {
+            return Ok(Reply::List(answers.map(Reply::from).collect()));
+        }
         let first = answers.next().map_or(Ok(Reply::Nothing), plain)?;
         if is_single {
             return Ok(first);
@@ -97,7 +122,7 @@ impl Request<'_> {
 
     fn single(&self, form: Form) -> Option<Cmd> {
         Some(match self {
-            Self::Read(_) | Self::Claim { .. } | Self::Confirmed { .. } => return None,
+            Self::Read(_) | Self::Claim { .. } | Self::Confirmed { .. } | Self::Look { .. } => return None,
             Self::Run { script, keys, arguments } => evaluate(script, keys, arguments, form),
             Self::Publish { channel, message } => cmd("PUBLISH").arg(channel).arg(message).take(),
             Self::Scan { cursor, pattern } => {
@@ -127,6 +152,7 @@ impl Request<'_> {
                 let within = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
                 vec![evaluate(script, keys, arguments, form), cmd("WAIT").arg(*replicas).arg(within).take()]
             }
+            Self::Look { commands } => commands.iter().map(spelled).collect(),
             _ => Vec::new(),
         }
     }
@@ -138,6 +164,14 @@ impl Request<'_> {
             _ => tolerant(answer),
         }
     }
+}
+
+pub(super) fn spelled(words: &Words) -> Cmd {
+    let mut command = Cmd::new();
+    for word in words {
+        command.arg(word);
+    }
+    command
 }
 
 fn evaluate(script: &Script, keys: &[String], arguments: &[&[u8]], form: Form) -> Cmd {

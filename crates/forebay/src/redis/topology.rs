@@ -65,8 +65,20 @@ impl Topology {
 
     /// Whether every slot has a node.
     pub(super) fn is_whole(&self) -> bool {
-        self.runs.last().is_some_and(|(last, _)| *last == SLOTS - 1)
-            && self.runs.iter().all(|(_, node)| node.is_some())
+        self.uncovered().is_empty()
+    }
+
+    /// Runs of slots without a node, first and last.
+    pub(super) fn uncovered(&self) -> Vec<(u16, u16)> {
+        let (mut missing, mut next) = (Vec::new(), 0);
+        let end = (SLOTS - 1, None);
+        for (last, place) in self.runs.iter().chain([&end]) {
+            if place.is_none() && next <= *last {
+                missing.push((next, *last));
+            }
+            next = last + 1;
+        }
+        missing
     }
 
     pub(super) fn nodes(&self) -> Vec<Arc<Node>> {
@@ -93,6 +105,17 @@ fn slot(key: &str) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slots_that_no_node_has_are_told_wherever_they_lie() {
+        let of =
+            |runs: &[(u16, Option<usize>)]| Topology { nodes: Vec::new(), runs: runs.to_vec() }.uncovered();
+        let whole = [(5, Some(0)), (SLOTS - 1, Some(1))];
+        assert_eq!(of(&whole), []);
+        assert_eq!(of(&[]), [(0, SLOTS - 1)]);
+        let holes = [(4, None), (100, Some(0)), (101, None), (16_000, Some(1))];
+        assert_eq!(of(&holes), [(0, 4), (101, 101), (16_001, SLOTS - 1)]);
+    }
 
     #[test]
     fn slots_are_those_of_the_specification() {

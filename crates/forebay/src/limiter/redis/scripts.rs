@@ -24,7 +24,7 @@ macro_rules! packed {
                     include_str!($check),
                     include_str!("decided.lua")
                 );
-                Script::new(text)
+                Script::new("check", text)
             }),
             settle: LazyLock::new(|| {
                 let text = concat!(
@@ -33,7 +33,7 @@ macro_rules! packed {
                     include_str!($settle),
                     include_str!("settled.lua")
                 );
-                Script::new(text)
+                Script::new("settle", text)
             }),
         }
     };
@@ -46,11 +46,11 @@ static SLIDING: Scripts =
     packed!("local MODE, CELLS, WIDEST = 87, 2, 6\n", "sliding/check.lua", "sliding/settle.lua");
 static GCRA: Scripts = packed!("local MODE, CELLS, WIDEST = 71, 2, 7\n", "gcra/check.lua", "gcra/settle.lua");
 static LOG: Scripts = Scripts {
-    check: script!("log/members.lua", "log/check.lua"),
-    settle: script!("log/members.lua", "log/settle.lua"),
+    check: script!("check": "log/members.lua", "log/check.lua"),
+    settle: script!("settle": "log/members.lua", "log/settle.lua"),
 };
 
-pub(in crate::limiter) static RESET: LazyLock<Script> = script!("reset.lua");
+pub(in crate::limiter) static RESET: LazyLock<Script> = script!("reset": "reset.lua");
 
 impl Scripts {
     pub(in crate::limiter) fn of(mode: Mode) -> &'static Self {

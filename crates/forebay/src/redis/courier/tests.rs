@@ -1,6 +1,6 @@
 use forebay_rig::Redis;
 use futures::{FutureExt, future::join_all};
-use redis::{Client, cmd};
+use redis::{AsyncConnectionConfig, Client, cmd};
 use tokio::runtime::Handle;
 
 use super::*;
@@ -9,7 +9,10 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 async fn courier(server: &Redis) -> Courier {
     let client = Client::open(server.url()).unwrap();
-    let connection = client.get_multiplexed_async_connection().await.unwrap();
+    // As long as a busy machine takes.
+    let patient =
+        AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(Some(PATIENCE));
+    let connection = client.get_multiplexed_async_connection_with_config(&patient).await.unwrap();
     Courier::start(connection, &Tasks::on(Handle::current()))
 }
 

@@ -4,5 +4,5 @@ use std::sync::LazyLock;
 
 use crate::redis::{Script, script};
 
-pub(super) static PUBLISH: LazyLock<Script> = script!("last.lua", "publish.lua");
-pub(super) static READ: LazyLock<Script> = script!("last.lua", "read.lua");
+pub(super) static PUBLISH: LazyLock<Script> = script!("topic_publish": "last.lua", "publish.lua");
+pub(super) static READ: LazyLock<Script> = script!("topic_read": "last.lua", "read.lua");
