@@ -28,6 +28,11 @@ impl Moment {
     /// The moment that never comes.
     pub const NEVER: Self = Self(u64::MAX);
 
+    /// The moment of a [reading](Clock::reading).
+    pub(crate) fn of(reading: Duration) -> Self {
+        Self(millis(reading))
+    }
+
     /// The time from `earlier` to this moment; zero when `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
@@ -108,6 +113,11 @@ impl Clock {
     /// The precise time.
     pub fn now(&self) -> Moment {
         Moment(millis(self.source.now()))
+    }
+
+    /// The precise time since the clock began, finer than a [`Moment`].
+    pub(crate) fn reading(&self) -> Duration {
+        self.source.now()
     }
 
     /// The time as of the last tick.

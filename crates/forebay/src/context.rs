@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{clock::Clock, dice::Dice, key::App, observe::Observe, redis::Redis, tasks::Tasks, wake::Wake};
+use crate::{
+    clock::Clock, dice::Dice, heavy::HeavyHitters, key::App, observe::Observe, redis::Redis, tasks::Tasks,
+    wake::Wake,
+};
 
 /// The constructor argument of every primitive; cheap to clone.
 #[derive(Debug, Clone)]
@@ -13,6 +16,8 @@ pub(crate) struct Context {
     pub(crate) tasks: Tasks,
     pub(crate) observe: Arc<dyn Observe>,
     pub(crate) wake: Wake,
+    /// Who is met most often, where that is asked for.
+    pub(crate) heavy: Option<Arc<HeavyHitters>>,
 }
 
 /// Redis, in the hands of a primitive; cheap to clone.

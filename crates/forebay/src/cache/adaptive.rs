@@ -49,9 +49,17 @@ impl Adaptive {
 impl<V: Send + Sync + 'static> Inner<V> {
     /// Counts a read of `key` that the cache has answered.
     #[inline]
-    pub(crate) fn count_read(&self, key: &str) {
+    pub(crate) fn count_answer(&self, key: &str) {
         if let Some(frequency) = &self.frequency {
             frequency.count(key);
+        }
+    }
+
+    /// Takes note of a read of `key`, whatever answers it.
+    #[inline]
+    pub(crate) fn meet(&self, key: &str) {
+        if let Some(heavy) = &self.shared.context.heavy {
+            heavy.read(&self.shared.context.clock, &self.name, key);
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 use futures::stream::{self, StreamExt};
 
 use super::{backend::Change, inner::Inner, numbers::Group};
-use crate::{clock::Moment, hash::Seed, sync::Mutex};
+use crate::{clock::Moment, hash::Seed, observe::ChangeSource, sync::Mutex};
 
 /// How many wait; beyond, the whole space does in their place.
 const MOST: usize = 10_000;
@@ -119,7 +119,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
     async fn invalidate_item(self: &Arc<Self>, item: Item) {
         match item {
-            Item::Id(key) => self.change_once(key, Change::Invalidate).await,
+            Item::Id(key) => self.change_once(key, Change::Invalidate, ChangeSource::Invalidate).await,
             Item::Group(group) => self.raise_once(group).await,
         };
     }

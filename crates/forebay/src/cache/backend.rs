@@ -1,4 +1,4 @@
-//! What a cache asks of its store: four operations on ids of one space and two on its numbers, each atomic as a
+//! What a cache asks of its store: five operations on ids of one space and two on its numbers, each atomic as a
 //! whole, and to look for ids.
 
 use std::{fmt, time::Duration};
@@ -11,7 +11,7 @@ use super::{
     pattern::Pattern,
     token::Token,
 };
-use crate::bus::Kind;
+use crate::{bus::Kind, observe::ChangeSource};
 
 /// The store of one space. Ids arrive encoded.
 pub(crate) trait Backend: Send + Sync {
@@ -30,6 +30,9 @@ pub(crate) trait Backend: Send + Sync {
 
     /// Changes what is stored under `id`, whoever holds its lease: the lease is gone afterwards.
     fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()>;
+
+    /// Answers all that there is about `id`, of one moment. Changes nothing.
+    fn inspect<'a>(&'a self, id: &'a str) -> Answer<'a, Seen>;
 
     /// Answers the numbers of the space and of some tags, all of one moment.
     fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known>;
@@ -91,6 +94,23 @@ pub(crate) struct Budget(pub(crate) Duration);
 pub(crate) struct Stored {
     pub(crate) bytes: Bytes,
     pub(crate) left: Duration,
+}
+
+/// What a store has for one id.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) stored: Option<Stored>,
+    /// What stands in the place of the lease, and for how long.
+    pub(crate) held: Option<(Held, Duration)>,
+}
+
+/// What stands in the place of a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// Somebody loads; `waited` when somebody else is to be woken.
+    Lease { token: Token, waited: bool },
+    /// Somebody loaded in vain.
+    Note(Note),
 }
 
 /// A request for a lease.
@@ -181,6 +201,15 @@ pub(crate) enum Change {
 }
 
 impl Change {
+    /// How it is told of, where it was asked for by id.
+    pub(crate) fn source(&self) -> ChangeSource {
+        match self {
+            Self::Invalidate => ChangeSource::Invalidate,
+            Self::Expire => ChangeSource::Expire,
+            Self::Claim(..) => ChangeSource::Put,
+        }
+    }
+
     /// What the other processes are told of it.
     pub(crate) fn kind(&self) -> Kind {
         match self {

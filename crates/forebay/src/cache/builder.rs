@@ -24,6 +24,7 @@ use crate::{
     error::{Error, ErrorKind},
     filter::Filter,
     key::Name,
+    observe::{self, Event},
 };
 
 /// Builds a [`Cache`].
@@ -294,7 +295,7 @@ impl<V: Send + Sync + 'static> Builder<V> {
                 "values of type Option<_> cannot be told from absences; use find_or_load with the inner type";
             return Err(Error::new(ErrorKind::Config, format!("cache {name}: {why}")));
         }
-        self.site.claim(&name)?;
+        let counts = self.site.claim(&name)?;
         let shared = self.site.shared();
         if options.coherence == Coherence::Tracking {
             self.site.track();
@@ -303,10 +304,11 @@ impl<V: Send + Sync + 'static> Builder<V> {
         let numbers = shared.epochs.open(options.coherence);
         let backend = self.site.backend(&name, space, &options, &numbers);
         let mut inner = Inner::new((name.clone(), space), options, self.codec, backend, numbers, shared);
-        inner.guard = self.guard;
+        (inner.guard, inner.counts) = (self.guard, counts);
         let cache = Cache::from(inner);
         let hears: Weak<dyn Overtaken> = Arc::<Inner<V>>::downgrade(&cache.inner);
         self.site.attend(&name, hears);
+        cache.inner.record(Event::Built(observe::Part::Space(name.as_str())));
         Ok(cache)
     }
 

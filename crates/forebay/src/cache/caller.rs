@@ -51,6 +51,8 @@ struct Caller<V: Send + Sync + 'static> {
     goal: Option<Goal<V>>,
     life: Option<Duration>,
     luck: Luck,
+    /// When it went on beyond process memory, if the answer is not from there.
+    began: Option<Duration>,
     patience: Patience,
     takes_stale: Option<Timer>,
     over: Option<Timer>,
@@ -60,12 +62,15 @@ impl<V: Send + Sync + 'static> Inner<V> {
     /// Brings what `want` asks for `id`.
     pub(crate) async fn obtain(self: &Arc<Self>, id: &str, want: Want<V>) -> Result<Got<V>, Failure> {
         let id = Id::new(id);
-        let got = Caller::new(self.clone(), id.clone(), want).travel().await;
+        self.meet(&id.key);
+        let mut caller = Caller::new(self.clone(), id.clone(), want);
+        let got = caller.travel().await;
         if let Ok(Got::Answer(Answer::Present(Entry { source: Source::Memory | Source::Store, .. }))) = got {
-            self.count_read(&id.key);
+            self.count_answer(&id.key);
         }
-        if let Some(outcome) = outcome(&got) {
-            self.record(Event::Read { space: self.name.as_str(), outcome });
+        match (outcome(&got), caller.began) {
+            (Some(outcome), Some(began)) => self.told_read(outcome, began),
+            _ => self.counts.memory_hit(),
         }
         got
     }
@@ -82,12 +87,13 @@ fn outcome<V>(got: &Result<Got<V>, Failure>) -> Option<ReadOutcome> {
 }
 
 impl<V> Entry<V> {
-    /// How a read that ends with this entry is counted; hits in process memory are counted where they happen.
+    /// How a read that ends with this entry is told of; fresh hits in process memory are only counted.
     pub(crate) fn outcome(&self) -> Option<ReadOutcome> {
         match self.source {
+            // Of memory, while the store cannot be asked.
+            Source::Memory | Source::Store if self.is_stale() => Some(ReadOutcome::Stale),
             Source::Memory => None,
             Source::Loaded => Some(ReadOutcome::Loaded),
-            Source::Store if self.is_stale() => Some(ReadOutcome::Stale),
             Source::Store => Some(ReadOutcome::Store),
             Source::Coalesced => Some(ReadOutcome::Coalesced),
         }
@@ -114,6 +120,7 @@ impl<V: Send + Sync + 'static> Caller<V> {
             parent: Parent::current(),
             luck: inner.options.refresh.luck(&inner.shared.context.dice),
             goal: Some(want.goal),
+            began: None,
             patience: Patience::default(),
             inner,
             id,
@@ -124,11 +131,14 @@ impl<V: Send + Sync + 'static> Caller<V> {
         }
     }
 
-    async fn travel(mut self) -> Result<Got<V>, Failure> {
+    async fn travel(&mut self) -> Result<Got<V>, Failure> {
         loop {
             if let Some(answer) = self.recall() {
+                self.began = None;
                 return Ok(Got::Answer(answer));
             }
+            let clock = &self.inner.shared.context.clock;
+            self.began.get_or_insert_with(|| clock.reading());
             if self.parent.is_none() && self.inner.shared.context.tasks.is_stopping() {
                 let found = self.look(self.inner.options.refresh).await;
                 return found.map(Got::Answer).ok_or(Failure::Overloaded);
@@ -151,14 +161,8 @@ impl<V: Send + Sync + 'static> Caller<V> {
             }
             let verdict = self.attend(&aboard.flight).await;
             aboard.answered = true;
-            match verdict {
-                Verdict::Served(answer) => return Ok(Got::Answer(answer)),
-                Verdict::Filtered => return Ok(Got::Filtered),
-                Verdict::Leased(grant) => return Ok(Got::Lease { grant, stale: aboard.flight.stale() }),
-                Verdict::Unshared => return Ok(Got::Unshared),
-                Verdict::Failed(failure) => return Err(failure),
-                Verdict::Busy => return Ok(Got::Busy),
-                Verdict::Pending | Verdict::Look | Verdict::Next => {}
+            if let Some(got) = got(verdict, &aboard.flight) {
+                return got;
             }
         }
     }
@@ -174,7 +178,6 @@ impl<V: Send + Sync + 'static> Caller<V> {
             Answer::Present(entry) if may_be_due && !self.looks_no_further(entry) => return None,
             Answer::Present(_) | Answer::Absent => {}
         }
-        self.inner.counts.memory_hit();
         Some(answer)
     }
 
@@ -256,6 +259,19 @@ impl<V: Send + Sync + 'static> Caller<V> {
             }
         }
     }
+}
+
+/// What a verdict of `flight` brings its caller; nothing where the next flight is to say.
+fn got<V>(verdict: Verdict<V>, flight: &Flight<V>) -> Option<Result<Got<V>, Failure>> {
+    Some(match verdict {
+        Verdict::Served(answer) => Ok(Got::Answer(answer)),
+        Verdict::Filtered => Ok(Got::Filtered),
+        Verdict::Leased(grant) => Ok(Got::Lease { grant, stale: flight.stale() }),
+        Verdict::Unshared => Ok(Got::Unshared),
+        Verdict::Failed(failure) => Err(failure),
+        Verdict::Busy => Ok(Got::Busy),
+        Verdict::Pending | Verdict::Look | Verdict::Next => return None,
+    })
 }
 
 /// Completes when `timer` does, once.

@@ -107,6 +107,28 @@ impl Unreadable {
 }
 
 impl Head {
+    /// Reads the rest of the entry that begins so, as [`Envelope::decode`] does.
+    pub(crate) fn decode(&self, bytes: &Bytes, limit: usize) -> Result<Envelope, Unreadable> {
+        let payload_at = self.payload_at(bytes.len())?;
+        let mut envelope = Envelope {
+            absent: self.flags & ABSENT != 0,
+            codec: self.codec,
+            entry_id: self.entry_id,
+            fresh_for: self.fresh_for,
+            stale_for: self.stale_for,
+            ..Envelope::default()
+        };
+        envelope.read_fields(&bytes[FIELDS_AT..payload_at])?;
+        envelope.payload = if self.flags & COMPRESSED != 0 {
+            decompress(&bytes[payload_at..], limit)?
+        } else if bytes.len() - payload_at <= limit {
+            bytes.slice(payload_at..)
+        } else {
+            return Err(Unreadable::TooLarge);
+        };
+        Ok(envelope)
+    }
+
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
         if !bytes.starts_with(&MAGIC) {
             return Err(if MAGIC.starts_with(bytes) { Unreadable::Truncated } else { Unreadable::Magic });
@@ -132,6 +154,11 @@ impl Head {
         let head: &[u8; FIELDS_LENGTH_AT] = bytes.first_chunk()?;
         let readable = head.starts_with(&MAGIC) && READABLE.contains(&head[VERSION_AT]);
         readable.then(|| number_at(head, ENTRY_ID_AT))
+    }
+
+    /// Whether the payload is compressed.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.flags & COMPRESSED != 0
     }
 
     /// Gives the offset of the payload in an entry of `length` bytes.
@@ -174,25 +201,7 @@ impl Envelope {
 
     /// Reads an entry whose payload has at most `limit` bytes. Where it is not compressed, it is a slice of `bytes`.
     pub(crate) fn decode(bytes: &Bytes, limit: usize) -> Result<Self, Unreadable> {
-        let head = Head::read(bytes)?;
-        let payload_at = head.payload_at(bytes.len())?;
-        let mut envelope = Self {
-            absent: head.flags & ABSENT != 0,
-            codec: head.codec,
-            entry_id: head.entry_id,
-            fresh_for: head.fresh_for,
-            stale_for: head.stale_for,
-            ..Self::default()
-        };
-        envelope.read_fields(&bytes[FIELDS_AT..payload_at])?;
-        envelope.payload = if head.flags & COMPRESSED != 0 {
-            decompress(&bytes[payload_at..], limit)?
-        } else if bytes.len() - payload_at <= limit {
-            bytes.slice(payload_at..)
-        } else {
-            return Err(Unreadable::TooLarge);
-        };
-        Ok(envelope)
+        Head::read(bytes)?.decode(bytes, limit)
     }
 
     fn each_field(&self, mut each: impl FnMut(u8, &[u8])) {

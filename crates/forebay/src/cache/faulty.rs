@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::{
     backend::{
-        Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Settle, Stored, Unavailable,
+        Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Seen, Settle, Stored, Unavailable,
     },
     deferred::Distant,
     memory::MemoryBackend,
@@ -139,6 +139,11 @@ impl Backend for Faulty {
 
     fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
         let question = Box::pin(async move { self.store.change(id, change).await });
+        Box::pin(self.around(BUDGET, question))
+    }
+
+    fn inspect<'a>(&'a self, id: &'a str) -> Answer<'a, Seen> {
+        let question = Box::pin(async move { self.store.inspect(id).await });
         Box::pin(self.around(BUDGET, question))
     }
 

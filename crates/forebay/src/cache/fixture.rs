@@ -36,6 +36,7 @@ pub(super) fn shared(runtime: Handle, clock: Clock) -> Shared {
             tasks: Tasks::on(runtime),
             observe: Arc::new(Silent),
             wake: Wake::default(),
+            heavy: None,
         },
         memory: Arc::new(Memory::new(64 << 20, Store::Inside)),
         epochs: Epochs::new(true),

@@ -34,6 +34,8 @@ pub(crate) struct Flight<V> {
 struct State<V> {
     ends_when_abandoned: bool,
     seats: usize,
+    /// How many have come aboard, whoever is still there.
+    callers: usize,
     /// How many of those aboard would take the lease.
     takers: usize,
     over: bool,
@@ -60,6 +62,7 @@ impl<V> Flight<V> {
             state: Mutex::new(State {
                 ends_when_abandoned,
                 seats: 0,
+                callers: 0,
                 takers: 0,
                 over: false,
                 detached: false,
@@ -78,9 +81,15 @@ impl<V> Flight<V> {
         let mut state = self.state.lock();
         if !state.over {
             state.seats += 1;
+            state.callers += 1;
             state.takers += usize::from(takes_lease);
         }
         !state.over
+    }
+
+    /// How many have waited for it.
+    pub(crate) fn callers(&self) -> usize {
+        self.state.lock().callers
     }
 
     /// Gives a seat back. Answers whether the caller left before the end.

@@ -87,6 +87,12 @@ impl<V> Flights<V> {
         })
     }
 
+    /// Whether something is under way for `id`.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        let shard = self.shard(id).lock();
+        shard.get(id).is_some_and(|slot| slot.flight.is_some() || slot.refresh.is_some())
+    }
+
     /// Begins the one refresh of `id`; `None` when one is under way.
     pub(crate) fn refresh(&self, id: &str, begin: impl FnOnce() -> Flight<V>) -> Option<Arc<Flight<V>>> {
         self.with(id, |slot| match slot.refresh {

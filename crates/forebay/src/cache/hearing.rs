@@ -10,6 +10,7 @@ use super::{epochs::Epochs, inner::Inner, local::Memory, memory::Leases, numbers
 use crate::{
     bus::{Heard, Kind},
     key::{Keys, Name},
+    observe::ChangeSource,
     redis::Written,
     sync::Mutex,
 };
@@ -19,8 +20,8 @@ pub(crate) trait Overtaken: Send + Sync {
     /// Somebody has changed `id`.
     fn overtake(&self, id: &str, kind: Kind);
 
-    /// The number of `group` was raised to `to`.
-    fn raised(&self, group: &Group, to: u64);
+    /// The number of `group` was raised to `to`, by this process where `own`.
+    fn raised(&self, group: &Group, to: u64, own: bool);
 
     /// What the store has for `id` of one version was written or removed, by whomever.
     fn written(&self, version: u32, id: &str);
@@ -59,10 +60,10 @@ impl Hearing {
                 }
             }
             // Numbers only grow: whose message it is does not matter, nor in what order they come.
-            Heard::Raised { space, tag, to } => {
+            Heard::Raised { space, tag, to, own } => {
                 let group = tag.map_or(Group::Space, |tag| Group::Tag(tag.into()));
                 for ear in self.ears(space) {
-                    ear.raised(&group, to);
+                    ear.raised(&group, to, own);
                 }
             }
             Heard::Missed => {
@@ -107,10 +108,14 @@ impl Hearing {
 impl<V: Send + Sync + 'static> Overtaken for Inner<V> {
     fn overtake(&self, id: &str, kind: Kind) {
         Self::overtake(self, id, kind);
+        self.changed(ChangeSource::Heard);
     }
 
-    fn raised(&self, group: &Group, to: u64) {
+    fn raised(&self, group: &Group, to: u64, own: bool) {
         self.numbers.raised(group, to);
+        if !own {
+            self.changed(ChangeSource::Heard);
+        }
     }
 
     fn written(&self, version: u32, id: &str) {
@@ -124,7 +129,7 @@ impl Overtaken for Outage {
     }
 
     /// What is leased and filled here has numbers, as everywhere.
-    fn raised(&self, _: &Group, _: u64) {}
+    fn raised(&self, _: &Group, _: u64, _: bool) {}
 
     /// Nothing that is in the store is here.
     fn written(&self, _: u32, _: &str) {}

@@ -15,7 +15,7 @@ use super::{
     flights::Flights,
     frequency::Frequency,
     grant::Grant,
-    local::{Local, Memory, Meta, TAGGED},
+    local::{Local, Memory, Meta, More, TAGGED},
     numbers::{Judgement, Numbers},
     options::{Coherence, Options},
     pace::Pace,
@@ -34,7 +34,7 @@ use crate::{
     context::Context,
     filter::Filter,
     key::{Name, encode},
-    observe::{Event, FillOutcome},
+    observe::{ChangeSource, Event, FillOutcome, ReadOutcome},
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicU64},
@@ -67,7 +67,8 @@ pub(crate) struct Inner<V> {
     pub(crate) flights: Flights<V>,
     pub(crate) bulkhead: Option<Bulkhead>,
     pub(crate) breaker: Option<Breaker>,
-    pub(crate) counts: Counts,
+    /// Told of while the cache is there, and afterwards.
+    pub(crate) counts: Arc<Counts>,
     /// The mean size of the space's entries, smoothed: what a running load is expected to bring.
     pub(crate) mean_bytes: AtomicU64,
     pub(crate) pace: Pace,
@@ -98,7 +99,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             bulkhead: options.load_concurrency.map(Bulkhead::new),
             breaker: options.origin_breaker.map(|rule| Breaker::new(rule, shared.context.clock.clone())),
             flights: Flights::new(),
-            counts: Counts::default(),
+            counts: Arc::default(),
             mean_bytes: AtomicU64::new(0),
             pace: Pace::default(),
             frequency: options.adaptive.map(|_| Frequency::new()),
@@ -146,7 +147,8 @@ impl<V: Send + Sync + 'static> Inner<V> {
         }
         let value = local.value?.downcast::<V>().ok()?;
         self.counts.memory_hit();
-        self.count_read(&key);
+        self.count_answer(&key);
+        self.meet(&key);
         Some(value)
     }
 
@@ -161,7 +163,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             return None;
         }
         let may_be_due = local.until <= now;
-        Some((self.told(local, meta, now)?, may_be_due))
+        Some((self.told(local, &meta, now)?, may_be_due))
     }
 
     /// Has hits of `entry` go on for a while as if it were not to be replaced: somebody is about to.
@@ -171,9 +173,9 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
     /// Whether a value is from this epoch, and its tags, if it has any, are known not to have passed it, or are not known
     /// to have where that is enough.
-    fn is_known_current(&self, local: &Local, meta: &Meta) -> bool {
+    pub(super) fn is_known_current(&self, local: &Local, meta: &Meta) -> bool {
         let epoch = self.numbers.epoch.now();
-        let is_current = || match self.numbers.judge(&meta.stamp) {
+        let is_current = || match self.numbers.judge(&meta.stamp()) {
             Judgement::Current => true,
             Judgement::Passed => false,
             Judgement::Unknown => self.options.coherence == Coherence::TtlOnly,
@@ -189,23 +191,23 @@ impl<V: Send + Sync + 'static> Inner<V> {
     pub(crate) fn last_resort(&self, key: &str) -> Option<Answer<V>> {
         let (local, meta) = self.shared.memory.tell(self.space, key)?;
         let now = self.now();
-        if meta.kept_until <= now || self.numbers.have_passed(&meta.stamp) {
+        if meta.kept_until <= now || self.numbers.have_passed(&meta.stamp()) {
             return None;
         }
-        self.told(local, meta, now)
+        self.told(local, &meta, now)
     }
 
-    fn told(&self, local: Local, meta: Meta, now: Moment) -> Option<Answer<V>> {
+    fn told(&self, local: Local, meta: &Meta, now: Moment) -> Option<Answer<V>> {
         let Some(value) = local.value else { return Some(Answer::Absent) };
         Some(Answer::Present(Entry {
             value: value.downcast::<V>().ok()?,
             age: now.since(meta.born),
             fresh_for: meta.fresh_until.since(now),
             source: Source::Memory,
-            validator: meta.validator,
+            validator: meta.validator(),
             id: meta.id,
-            stamp: meta.stamp,
-            load_time: meta.load_time,
+            stamp: meta.stamp(),
+            load_time: meta.load_time(),
         }))
     }
 
@@ -235,10 +237,10 @@ impl<V: Send + Sync + 'static> Inner<V> {
                 fresh_until,
                 used_until,
                 kept_until: now.after(opened.kept_for),
-                validator,
-                load_time,
                 epoch,
-                stamp: opened.stamp.clone(),
+                load_time: u32::try_from(load_time.as_micros()).unwrap_or(u32::MAX),
+                number: opened.stamp.number,
+                more: More::of(validator, &opened.stamp.tags),
             };
             let local = Local {
                 value,
@@ -268,6 +270,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
         if self.options.coherence == Coherence::Tracking && self.options.version == version {
             self.flights.cut(key);
             self.forget(key);
+            self.changed(ChangeSource::Written);
         }
     }
 
@@ -288,6 +291,16 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
     pub(crate) fn filled(&self, outcome: FillOutcome) {
         self.record(Event::Fill { space: self.name.as_str(), outcome });
+    }
+
+    pub(crate) fn changed(&self, source: ChangeSource) {
+        self.record(Event::Changed { space: self.name.as_str(), source });
+    }
+
+    /// Tells how a read that began at `began` has ended.
+    pub(crate) fn told_read(&self, outcome: ReadOutcome, began: Duration) {
+        let took = self.shared.context.clock.reading().saturating_sub(began);
+        self.record(Event::Read { space: self.name.as_str(), outcome, took });
     }
 
     pub(crate) fn record(&self, event: Event<'_>) {

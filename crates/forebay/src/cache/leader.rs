@@ -17,6 +17,7 @@ use super::{
     seal::Opened,
     verdict::{Answer, Outcome},
 };
+use crate::observe::Event;
 
 /// What a flight is for.
 pub(crate) enum Goal<V> {
@@ -43,6 +44,8 @@ pub(crate) struct Leader<V: Send + Sync + 'static> {
     pub(super) luck: Luck,
     /// Of the load, once there is one.
     pub(super) blame: Blame,
+    /// The reading at which the loader began, if it did.
+    pub(super) began: Option<Duration>,
     /// What is left of the time that the callers give the store.
     pub(super) budget: Budget,
     landed: bool,
@@ -76,6 +79,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             ahead: Duration::ZERO,
             luck: Luck::default(),
             blame: Blame::default(),
+            began: None,
             budget,
             landed: false,
         }
@@ -223,6 +227,11 @@ impl<V: Send + Sync + 'static> Leader<V> {
         self.landed = true;
         self.inner.flights.end(&self.id.key, &self.flight);
         self.flight.finish(outcome);
+        // By now nobody comes aboard any more.
+        let (space, callers) = (self.inner.name.as_str(), self.flight.callers());
+        if callers > 0 {
+            self.inner.record(Event::Flight { space, callers });
+        }
     }
 }
 

@@ -10,13 +10,14 @@ use super::{
     inner::Inner,
     numbers::Stamp,
     options::{LONGEST, Life, SHORTEST},
+    pace::Took,
     seal::{Draft, Opened, Sealed},
     token::Token,
     verdict::Answer,
 };
 use crate::{
     error::{Error, ErrorKind},
-    observe::FillOutcome,
+    observe::{Event, FillOutcome, LoadOutcome},
 };
 
 /// The right to load one value for everybody. It is given back when dropped, so that another may load.
@@ -109,11 +110,12 @@ impl<V: Send + Sync + 'static> Lease<V> {
     /// A value that is too large or cannot be encoded; the others then load for themselves for a moment.
     pub async fn fill(mut self, value: impl Into<Loaded<V>>) -> Result<Filled, Error> {
         let loaded = value.into();
+        let took = self.loaded(LoadOutcome::Value);
         let Some(life) = self.inner.life_of_load(&self.id.key, &loaded) else {
             return Ok(self.do_not_share(FillOutcome::NotStored).await);
         };
         let id = self.inner.shared.context.dice.bits();
-        let load_time = self.inner.pace.filled(self.grant.token(), self.inner.now());
+        let load_time = took.map_or(Duration::ZERO, |took| self.inner.pace.note(took.before, took.span));
         match self.inner.draft(&loaded, life, id, load_time) {
             Ok(draft) => {
                 let entry = Entry {
@@ -160,6 +162,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
     }
 
     async fn remember_absence(mut self, life: Option<Duration>) -> Result<Filled, Error> {
+        self.loaded(LoadOutcome::Absent);
         match self.inner.options.absence(life) {
             Some(life) => Ok(self.store(Answer::Absent, self.inner.draft_absence(life)).await),
             None => {
@@ -170,6 +173,7 @@ impl<V: Send + Sync + 'static> Lease<V> {
 
     /// Reports that the load failed: for the space's `failure_for` nobody tries again.
     pub async fn fail(mut self) -> Returned {
+        self.loaded(LoadOutcome::Failed);
         let note = Settle::Note(Note::Failed, self.inner.options.failure_for);
         let returned = self.end(note).await;
         if returned == Returned::Done {
@@ -196,6 +200,14 @@ impl<V: Send + Sync + 'static> Lease<V> {
     pub fn into_token(mut self) -> Token {
         self.grant.keep();
         self.grant.token().with_number(self.grant.number())
+    }
+
+    /// Tells how the load has ended.
+    fn loaded(&self, outcome: LoadOutcome) -> Option<Took> {
+        let took = self.inner.pace.ended(self.grant.token(), self.inner.now());
+        let space = self.inner.name.as_str();
+        self.inner.record(Event::Load { space, outcome, took: took.map(|took| took.span) });
+        took
     }
 
     async fn store(&mut self, answer: Answer<V>, draft: Draft) -> Filled {

@@ -122,7 +122,8 @@ impl<V: Send + Sync + 'static> Leader<V> {
     /// Loads; `running` is dropped when the loader is gone.
     async fn load(&mut self, bulkhead: Option<&Bulkhead>, running: oneshot::Sender<()>) -> Ended<V> {
         self.flight.may_take_long();
-        let began = self.inner.now();
+        let clock = self.inner.shared.context.clock.clone();
+        self.began = None;
         let ended = self.run_loader(bulkhead, running).await;
         let outcome = match &ended {
             Ended::Value(_) => LoadOutcome::Value,
@@ -134,7 +135,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             Ended::Failed(_) => LoadOutcome::Failed,
             Ended::Overtaken => return ended,
         };
-        self.report(outcome, self.inner.now().since(began));
+        self.report(outcome, self.began.map(|began| clock.reading().saturating_sub(began)));
         ended
     }
 
@@ -157,6 +158,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         let weight = self.inner.mean_bytes.load(Relaxed);
         let reservation = shared.memory.reserve(weight);
         self.flight.load_begins(self.inner.flights.depart());
+        self.began = Some(shared.context.clock.reading());
         let job = shared.context.tasks.spawn_owned(async move {
             let _held = (permit, reservation, running);
             scope.scope(async move { loader.load(load).await }).await
@@ -188,7 +190,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
-    fn report(&self, outcome: LoadOutcome, took: Duration) {
+    fn report(&self, outcome: LoadOutcome, took: Option<Duration>) {
         let space = self.inner.name.as_str();
         self.inner.record(Event::Load { space, outcome, took });
         match outcome {

@@ -82,10 +82,44 @@ pub(crate) struct Meta {
     pub(crate) used_until: Moment,
     /// The end of its life as an entry, beyond which no outage keeps it in use.
     pub(crate) kept_until: Moment,
-    pub(crate) validator: Option<Arc<str>>,
     pub(crate) epoch: u32,
-    pub(crate) stamp: Stamp,
-    pub(crate) load_time: Duration,
+    /// In microseconds, at most 71 minutes.
+    pub(crate) load_time: u32,
+    /// That of the [`Stamp`].
+    pub(crate) number: u64,
+    pub(crate) more: Option<Arc<More>>,
+}
+
+/// Every value has one beside it: what only few need is behind one pointer.
+const _: () = assert!(size_of::<Meta>() <= 64);
+
+/// What few values have.
+#[derive(Debug)]
+pub(crate) struct More {
+    validator: Option<Arc<str>>,
+    tags: Arc<[Box<str>]>,
+}
+
+impl More {
+    pub(crate) fn of(validator: Option<Arc<str>>, tags: &Arc<[Box<str>]>) -> Option<Arc<Self>> {
+        let is_nothing = validator.is_none() && tags.is_empty();
+        (!is_nothing).then(|| Arc::new(Self { validator, tags: tags.clone() }))
+    }
+}
+
+impl Meta {
+    pub(crate) fn load_time(&self) -> Duration {
+        Duration::from_micros(self.load_time.into())
+    }
+
+    pub(crate) fn validator(&self) -> Option<Arc<str>> {
+        self.more.as_ref()?.validator.clone()
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        let tags = self.more.as_ref().map(|more| more.tags.clone()).unwrap_or_default();
+        Stamp { number: self.number, tags }
+    }
 }
 
 impl Local {
@@ -259,6 +293,15 @@ impl Memory {
     pub(crate) fn weight(&self) -> u64 {
         let reserved = self.reserved.lock();
         self.values.weight() + self.stored.weight() + *reserved
+    }
+
+    /// How many values and written entries there are.
+    pub(crate) fn entries(&self) -> u64 {
+        self.values.entries() + self.stored.entries()
+    }
+
+    pub(crate) fn budget(&self) -> u64 {
+        self.budget
     }
 
     /// The most that one value can weigh.

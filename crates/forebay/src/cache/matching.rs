@@ -16,6 +16,7 @@ use super::{
 use crate::{
     bus::Kind,
     error::Error,
+    observe::ChangeSource,
     sync::atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
@@ -80,7 +81,8 @@ impl<V: Send + Sync + 'static> Sweep<V> {
     }
 
     async fn invalidate(&self, id: Box<str>) {
-        let count = match self.turn.0.change_once(id.into(), Change::Invalidate).await {
+        let count = match self.turn.0.change_once(id.into(), Change::Invalidate, ChangeSource::Matching).await
+        {
             Invalidated::Everywhere => &self.invalidated,
             Invalidated::Deferred => &self.deferred,
         };

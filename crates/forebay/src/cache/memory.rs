@@ -9,7 +9,8 @@ use futures::future::BoxFuture;
 
 use super::{
     backend::{
-        Answer, Backend, Budget, Change, Finder, Leased, Note, Question, Reject, Request, Settle, Stored,
+        Answer, Backend, Budget, Change, Finder, Held, Leased, Note, Question, Reject, Request, Seen, Settle,
+        Stored,
     },
     envelope::Head,
     local::{self, Memory},
@@ -46,15 +47,6 @@ pub(crate) struct MemoryBackend {
 
 /// The leases and notes of all spaces of a memory store: never evicted, each with a deadline.
 pub(crate) type Leases = Expiring<Held>;
-
-/// What stands in the place of a lease.
-#[derive(Debug)]
-pub(crate) enum Held {
-    /// Somebody loads; `waited` when somebody else is to be woken.
-    Lease { token: Token, waited: bool },
-    /// Somebody loaded in vain.
-    Note(Note),
-}
 
 impl MemoryBackend {
     fn stored(&self, id: &str) -> Option<Stored> {
@@ -226,6 +218,11 @@ impl Backend for MemoryBackend {
     fn change<'a>(&'a self, id: &'a str, change: Change) -> Answer<'a, ()> {
         self.make(id, &change);
         answer(())
+    }
+
+    fn inspect<'a>(&'a self, id: &'a str) -> Answer<'a, Seen> {
+        let held = |held: Option<(&mut Held, Duration)>| (Next::Keep, held.map(|(held, left)| (*held, left)));
+        answer(Seen { stored: self.stored(id), held: self.leases.step(&self.lease_key(id), held) })
     }
 
     fn numbers<'a>(&'a self, question: Question<'a>, _: &'a mut Budget) -> Answer<'a, Known> {

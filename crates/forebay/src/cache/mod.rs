@@ -18,6 +18,7 @@
 //! | how processes share a store | `redis` |
 //! | what happens while that cannot be asked | `outage`, `deferred` for changes, `alone` for loads |
 //! | what other processes change | `hearing` |
+//! | what an operator is shown of one id | `inspect` |
 //! | how a test puts a store out of reach | `faulty` |
 
 mod acquire;
@@ -51,6 +52,7 @@ mod guard;
 mod hearing;
 mod id;
 mod inner;
+mod inspect;
 mod leader;
 mod lease;
 mod load;
@@ -95,6 +97,7 @@ pub use self::{
     entry::{Entry, Load, Loaded, Read, Source},
     error::LoadError,
     fresh::Fresh,
+    inspect::{Found, InMemory, InStore, Inspection, Standing, StoredEntry, TagState},
     lease::{Filled, Lease, Returned},
     loading::{Loading, LoadingBuilder},
     lookup::{Lookup, LookupRequest},
@@ -121,6 +124,7 @@ pub(crate) use self::{
     redis::RedisBackend,
     site::Site,
     slots::Space,
+    stats::Counts,
     waits::Waits,
 };
 use self::{

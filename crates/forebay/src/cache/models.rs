@@ -9,7 +9,9 @@ use futures::{FutureExt, future::BoxFuture};
 use shuttle::{check_random, thread};
 
 use super::{
-    backend::{Answer as Asked, Backend, Budget, Change, Finder, Leased, Question, Request, Settle, Stored},
+    backend::{
+        Answer as Asked, Backend, Budget, Change, Finder, Leased, Question, Request, Seen, Settle, Stored,
+    },
     entry::{Entry, Source},
     fence::Fence,
     fixture::{self, LIFE},
@@ -47,6 +49,10 @@ impl Backend for Unasked {
     }
 
     fn change<'a>(&'a self, _: &'a str, _: Change) -> Asked<'a, ()> {
+        unreachable!("models do not ask the store")
+    }
+
+    fn inspect<'a>(&'a self, _: &'a str) -> Asked<'a, Seen> {
         unreachable!("models do not ask the store")
     }
 

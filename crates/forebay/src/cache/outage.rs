@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 
 use super::{
     backend::{
-        Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Settle, Stored, Unavailable,
+        Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Seen, Settle, Stored, Unavailable,
     },
     deferred::{Deferred, Distant},
     memory::MemoryBackend,
@@ -94,6 +94,10 @@ impl Backend for Outage {
             }
             changed
         })
+    }
+
+    fn inspect<'a>(&'a self, id: &'a str) -> Answer<'a, Seen> {
+        Box::pin(self.ask(id, self.remote.inspect(id)))
     }
 
     fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {

@@ -58,13 +58,21 @@ impl Pace {
         leased.push_back(Leased { token, since: now, before });
     }
 
-    /// The lease of `token` is used. Answers what loads of its value take; zero where that is not known.
-    pub(crate) fn filled(&self, token: Token, now: Moment) -> Duration {
+    /// The load under the lease of `token` has ended. Answers how long it took, where that is known.
+    pub(crate) fn ended(&self, token: Token, now: Moment) -> Option<Took> {
         let mut leased = self.leased.lock();
-        let found = leased.iter().position(|leased| leased.token == token).and_then(|at| leased.remove(at));
-        drop(leased);
-        found.map_or(Duration::ZERO, |leased| self.note(leased.before, now.since(leased.since)))
+        let at = leased.iter().position(|leased| leased.token == token)?;
+        let Leased { since, before, .. } = leased.remove(at)?;
+        Some(Took { span: now.since(since), before })
     }
+}
+
+/// How long a load took whose caller had the lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Took {
+    pub(crate) span: Duration,
+    /// What loads of its value have taken until then.
+    pub(crate) before: Duration,
 }
 
 fn smoothed(before: Duration, took: Duration) -> Duration {
@@ -91,8 +99,9 @@ mod tests {
         let (pace, (clock, time), token) = (Pace::default(), Clock::manual(), Token::roll(&Dice::seeded(1)));
         pace.lent(token, Duration::ZERO, clock.now());
         time.advance(SECOND * 3);
-        assert_eq!(pace.filled(token, clock.now()), SECOND * 3);
-        assert_eq!(pace.filled(token, clock.now()), Duration::ZERO);
+        let took = Took { span: SECOND * 3, before: Duration::ZERO };
+        assert_eq!(pace.ended(token, clock.now()), Some(took));
+        assert_eq!(pace.ended(token, clock.now()), None);
     }
 
     #[test]

@@ -11,34 +11,37 @@ use super::{
     seal::Opened,
     verdict::Answer,
 };
-use crate::observe::{Event, ReadOutcome};
+use crate::observe::ReadOutcome;
 
 impl<V: Send + Sync + 'static> Inner<V> {
     /// Returns what the levels have for `id`; a stale value only if the space hands those out.
     pub(crate) async fn read(self: &Arc<Self>, id: &str) -> Read<V> {
         let id = Id::new(id);
+        self.meet(&id.key);
         if let Some((answer, _)) = self.present(&id.key) {
             self.counts.memory_hit();
-            self.count_read(&id.key);
+            self.count_answer(&id.key);
             return answer.into();
         }
+        let began = self.shared.context.clock.reading();
         let mut budget = self.backend.budget();
         if self.rules_out(&id.given, &mut budget).await.is_some() {
-            self.record(Event::Read { space: self.name.as_str(), outcome: ReadOutcome::Filtered });
+            self.told_read(ReadOutcome::Filtered, began);
             return Read::Absent;
         }
         let found = self.look_within(&id, self.options.refresh, true, &mut budget).await;
         let read = found.map_or(Read::Miss, Read::from);
         let outcome = match &read {
             Read::Hit(entry) => {
-                self.count_read(&id.key);
+                self.count_answer(&id.key);
                 entry.outcome()
             }
             Read::Absent => Some(ReadOutcome::Absent),
             Read::Miss => Some(ReadOutcome::Miss),
         };
-        if let Some(outcome) = outcome {
-            self.record(Event::Read { space: self.name.as_str(), outcome });
+        match outcome {
+            Some(outcome) => self.told_read(outcome, began),
+            None => self.counts.memory_hit(),
         }
         read
     }
@@ -48,7 +51,8 @@ impl<V: Send + Sync + 'static> Inner<V> {
         if let Some(value) = self.hit(id) {
             return Some(value);
         }
-        let (id, mut budget) = (Id::new(id), self.backend.budget());
+        let (id, began) = (Id::new(id), self.shared.context.clock.reading());
+        let mut budget = self.backend.budget();
         if self.rules_out(&id.given, &mut budget).await.is_some() {
             return None;
         }
@@ -58,9 +62,11 @@ impl<V: Send + Sync + 'static> Inner<V> {
         if self.due(&entry, refresh.luck(&self.shared.context.dice)).is_some() {
             return None;
         }
-        self.count_read(&id.key);
-        if let Some(outcome) = entry.outcome() {
-            self.record(Event::Read { space: self.name.as_str(), outcome });
+        self.count_answer(&id.key);
+        self.meet(&id.key);
+        match entry.outcome() {
+            Some(outcome) => self.told_read(outcome, began),
+            None => self.counts.memory_hit(),
         }
         Some(entry.value)
     }

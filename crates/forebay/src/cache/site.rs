@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 
 use super::{
     backend::Backend, hearing::Overtaken, inner::Shared, numbers::Numbers, options::Options, slots::Space,
+    stats::Counts,
 };
 use crate::{error::Error, key::Name};
 
@@ -12,8 +13,8 @@ pub(crate) trait Site: Send + Sync {
     /// What all caches share.
     fn shared(&self) -> Shared;
 
-    /// Takes `name`; refused when a cache of that name was built before.
-    fn claim(&self, name: &Name) -> Result<(), Error>;
+    /// Takes `name`, and answers where its cache counts; refused when a cache of that name was built before.
+    fn claim(&self, name: &Name) -> Result<Arc<Counts>, Error>;
 
     /// The largest payload that the store can hold.
     fn most_bytes(&self) -> usize;

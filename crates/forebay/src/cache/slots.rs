@@ -107,6 +107,10 @@ impl<T: Weigh> Slots<T> {
         self.0.weight()
     }
 
+    pub(crate) fn entries(&self) -> u64 {
+        self.0.len() as u64
+    }
+
     pub(crate) fn set_capacity(&self, capacity: u64) {
         self.0.set_capacity(capacity);
     }

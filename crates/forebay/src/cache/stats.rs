@@ -2,7 +2,7 @@
 
 use crate::{
     counter::Counter,
-    observe::{Event, FillOutcome, LoadOutcome, ReadOutcome},
+    observe::{ChangeSource, Event, FillOutcome, LoadOutcome, ReadOutcome},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
@@ -52,9 +52,9 @@ figures! {
     misses,
     /// Reads that ended in an error.
     failures,
-    /// Loaders that were run.
+    /// Loaders that were run, and loads of callers that load by themselves, once they have brought something or failed.
     loads,
-    /// Loaders that failed, timed out or panicked.
+    /// Loads that failed, timed out or panicked.
     load_failures,
     /// Loads that got no permit in time.
     overloads,
@@ -103,6 +103,7 @@ impl Counts {
                 FillOutcome::TooLarge => [Some(&self.too_large), None],
                 FillOutcome::NotStored => [None, None],
             },
+            Event::Changed { source: ChangeSource::Heard | ChangeSource::Written, .. } => [None, None],
             Event::Changed { .. } => [Some(&self.changes), None],
             Event::Unreadable { .. } => [Some(&self.unreadable), None],
             Event::WaiterCancelled { .. } => [Some(&self.cancelled_waits), None],

@@ -20,7 +20,7 @@ use crate::{
     bus::Kind,
     error::{Error, ErrorKind},
     key::encode,
-    observe::Event,
+    observe::ChangeSource,
 };
 
 /// How far an invalidation has come.
@@ -53,17 +53,23 @@ impl<V: Send + Sync + 'static> Inner<V> {
         if let Change::Invalidate = change {
             self.do_again(|| Item::Id(key.clone()));
         }
-        self.change_once(key, change).await
+        let source = change.source();
+        self.change_once(key, change, source).await
     }
 
     /// Makes a change that is not made again, of an encoded id.
-    pub(super) async fn change_once(self: &Arc<Self>, key: Arc<str>, change: Change) -> Invalidated {
+    pub(super) async fn change_once(
+        self: &Arc<Self>,
+        key: Arc<str>,
+        change: Change,
+        source: ChangeSource,
+    ) -> Invalidated {
         let inner = self.clone();
         self.overtake(&key, change.kind());
         self.in_own_task(move || {
             let (inner, key, change) = (inner.clone(), key.clone(), change.clone());
             async move {
-                match inner.change_behind(&key, change).await {
+                match inner.change_behind(&key, change, source).await {
                     Ok(()) => Invalidated::Everywhere,
                     Err(Unavailable) => Invalidated::Deferred,
                 }
@@ -117,7 +123,8 @@ impl<V: Send + Sync + 'static> Inner<V> {
     async fn put_behind(&self, key: &str, token: Token, draft: Draft) -> Put {
         let mut budget = self.backend.budget();
         let claim = Change::Claim(token, self.options.lease);
-        let (begun, claimed) = join(self.begin(None, &mut budget), self.change_behind(key, claim)).await;
+        let change = self.change_behind(key, claim, ChangeSource::Put);
+        let (begun, claimed) = join(self.begin(None, &mut budget), change).await;
         if claimed.is_err() {
             return Put::Deferred;
         }
@@ -153,7 +160,10 @@ impl<V: Send + Sync + 'static> Inner<V> {
             let (inner, group) = (inner.clone(), group.clone());
             async move {
                 let raised = inner.backend.raise(&group, own).await;
-                inner.record(Event::Changed { space: inner.name.as_str() });
+                inner.changed(match &group {
+                    Group::Tag(_) => ChangeSource::Tag,
+                    Group::Space => ChangeSource::Clear,
+                });
                 match raised {
                     Ok(to) => {
                         inner.numbers.confirm(&group, own, to);
@@ -176,11 +186,16 @@ impl<V: Send + Sync + 'static> Inner<V> {
 
     /// Changes the store behind the first act of a change on this process, and does the second: what was read
     /// before the store's answer may be from before the change.
-    async fn change_behind(&self, key: &str, change: Change) -> Result<(), Unavailable> {
+    async fn change_behind(
+        &self,
+        key: &str,
+        change: Change,
+        source: ChangeSource,
+    ) -> Result<(), Unavailable> {
         let kind = change.kind();
         let changed = self.backend.change(key, change).await;
         self.overtake(key, kind);
-        self.record(Event::Changed { space: self.name.as_str() });
+        self.changed(source);
         changed
     }
 

@@ -6,6 +6,7 @@ use crate::{
     cache::{epochs::Epochs, options::Options, redis::RedisBackend},
     dice::Dice,
     key::{App, Keys, Name},
+    observe::Silent,
     redis::{Address, Hooks, Redis},
     tasks::Tasks,
 };
@@ -24,8 +25,9 @@ fn store() -> Arc<dyn Distant> {
     let (clock, dice) = (Clock::manual().0, Dice::seeded(1));
     let tasks = Tasks::on(tokio::runtime::Handle::current());
     let address = Address::parse("redis://127.0.0.1:1").unwrap();
-    let budget = Duration::from_millis(50);
-    let redis = Redis::open(address, budget, clock, dice.clone(), tasks.clone(), Arc::new(Nobody));
+    let patience = (Duration::from_millis(50), clock);
+    let (hooks, observe) = (Arc::new(Nobody), Arc::new(Silent));
+    let redis = Redis::open(address, patience, dice.clone(), tasks.clone(), hooks, observe);
     let keys = Keys::new(App::new("deferred").unwrap());
     let bus = Bus::open(&redis, keys.invalidate_channel(), &dice, &tasks, |_| ());
     let (place, options) = ((Name::new("texts").unwrap(), Space(0)), Options::new(Duration::from_secs(1)));

@@ -15,7 +15,8 @@ use tokio::sync::watch;
 use crate::{
     cache::{
         backend::{
-            Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Settle, Stored, Unavailable,
+            Answer, Backend, Budget, Change, Finder, Leased, Question, Request, Seen, Settle, Stored,
+            Unavailable,
         },
         numbers::{Group, Known},
         token::Token,
@@ -122,6 +123,10 @@ impl Backend for Gated {
         })
     }
 
+    fn inspect<'a>(&'a self, id: &'a str) -> Answer<'a, Seen> {
+        self.store.inspect(id)
+    }
+
     fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {
         Box::pin(async move {
             let answer = self.store.numbers(question, budget).await;
@@ -193,6 +198,10 @@ impl Backend for Slow {
         Box::pin(self.around(Box::pin(async move { self.store.change(id, change).await })))
     }
 
+    fn inspect<'a>(&'a self, id: &'a str) -> Answer<'a, Seen> {
+        Box::pin(self.around(self.store.inspect(id)))
+    }
+
     fn numbers<'a>(&'a self, question: Question<'a>, budget: &'a mut Budget) -> Answer<'a, Known> {
         Box::pin(self.around(Box::pin(async move { self.store.numbers(question, budget).await })))
     }
@@ -231,6 +240,10 @@ impl Backend for Gone {
     }
 
     fn change<'a>(&'a self, _: &'a str, _: Change) -> Answer<'a, ()> {
+        Box::pin(std::future::ready(Err(Unavailable)))
+    }
+
+    fn inspect<'a>(&'a self, _: &'a str) -> Answer<'a, Seen> {
         Box::pin(std::future::ready(Err(Unavailable)))
     }
 
