@@ -1,5 +1,7 @@
 //! A hit in process memory allocates nothing and reads no clock but the coarse one.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     alloc::System,
     convert::Infallible,
@@ -14,7 +16,7 @@ use std::{
 };
 
 use forebay::{
-    Forebay,
+    Builder, Forebay,
     cache::{Load, Refresh},
     clock::{Clock, TimeSource},
 };
@@ -51,29 +53,40 @@ async fn number(load: Load<u64>) -> Result<u64, Infallible> {
 
 // The only test of this program: another would allocate beside it.
 #[tokio::test(flavor = "current_thread")]
-async fn ten_thousand_hits_allocate_nothing_and_read_no_precise_clock() {
+async fn a_hundred_thousand_hits_allocate_nothing_and_read_no_precise_clock() {
     let time = Arc::new(Forbidding::default());
     let clock = Clock::from_source(time.clone());
     clock.tick();
-    let forebay = Forebay::builder("hits").memory().clock(clock).build().await.unwrap();
+    hit(Forebay::builder("hits").memory().clock(clock.clone()), &time).await;
+    hit(Forebay::builder("hits").memory().clock(clock).heavy_hitters(), &time).await;
+}
+
+async fn hit(builder: Builder, time: &Forbidding) {
+    let forebay = builder.build().await.unwrap();
     let builder = forebay.cache::<u64>("numbers", Duration::from_secs(60));
     // As much as a hit can have to do.
     let builder =
         builder.refresh(Refresh::Ahead(0.2)).adaptive(Duration::from_secs(30), Duration::from_secs(90));
     let cache = builder.build().unwrap();
-    let ids: Vec<String> = (0..100).map(|n| format!("p-{n:04}-straße")).collect();
+    // More than are told apart at a time.
+    let ids: Vec<String> = (0..1_000).map(|n| format!("p-{n:04}-straße")).collect();
     for id in &ids {
         cache.get_or_load(id, number).await.unwrap();
+    }
+    // So often that each of them has been in a sample.
+    let before = 200_000;
+    for id in ids.iter().cycle().take(before) {
+        at_once(cache.get_or_load(id, number)).unwrap();
     }
 
     time.0.store(true, SeqCst);
     let region = Region::new(ALLOCATOR);
-    for id in ids.iter().cycle().take(10_000) {
+    for id in ids.iter().cycle().take(100_000) {
         assert_eq!(*at_once(cache.get_or_load(id, number)).unwrap(), id.len() as u64);
     }
     let change = region.change();
     time.0.store(false, SeqCst);
 
     assert_eq!((change.allocations, change.reallocations), (0, 0), "{change:?}");
-    assert_eq!(cache.stats().memory_hits, 10_000);
+    assert_eq!(cache.stats().memory_hits, before as u64 + 100_000);
 }
