@@ -171,9 +171,11 @@ impl Redis {
         self.raw(&command.iter().map(|word| word.as_bytes()).collect::<Vec<_>>())
     }
 
-    /// The value of one field of `INFO`, if the server has it.
+    /// The value of one field of `INFO`, if the server has it. A server that changes its role may cut off whoever asks:
+    /// then it has none.
     pub fn field(&self, section: &str, name: &str) -> Option<String> {
-        self.field_of(&["INFO", section], name)
+        let info = ask(self.port(), &[b"INFO", section.as_bytes()], PATIENCE).ok()?;
+        field(&info.to_string(), name).map(str::to_owned)
     }
 
     pub(crate) fn field_of(&self, command: &[&str], name: &str) -> Option<String> {

@@ -6,10 +6,12 @@
 //!
 //! | floor | modules | what they are |
 //! |---|---|---|
+//! | 8 | `metrics` (a feature) | all that happens, in figures for any exporter |
 //! | 7 | [`Forebay`] | opens the store, hands out primitives, shuts down |
 //! | 7 | `testing` (a feature) | faults: between a program and its Redis, or of the memory store |
 //! | 6 | `http` (the features `tower` and `axum`) | layers: who is asking, and how much they may |
 //! | 5 | [`cache`] | two levels, one load per miss |
+//! | 5 | [`health`] | whether Redis is well, and what to do where it is not |
 //! | 4 | [`limiter`] | tiers of windows, decided in one step |
 //! | 4 | [`lock`] | one at a time, and told when that is over |
 //! | 4 | [`once`] | claims, and work that runs once however often it is asked for |
@@ -33,11 +35,15 @@ mod expiring;
 pub mod filter;
 mod forebay;
 mod hash;
+pub mod health;
+mod heavy;
 #[cfg(feature = "tower")]
 pub mod http;
 pub mod key;
 pub mod limiter;
 pub mod lock;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod observe;
 pub mod once;
 mod redis;
@@ -54,13 +60,14 @@ mod wake;
 
 pub use self::{
     error::{Error, ErrorKind},
-    forebay::{Builder, Forebay},
+    forebay::{Builder, Figures, Forebay, MemoryFigures, SpaceFigures},
     key::Fingerprint,
     subject::Subject,
     token::Token,
 };
 
-/// The Rust blocks of the README, run as tests.
+/// The Rust blocks of the README and of the page on the library, run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/library.md")]
 struct Readme;

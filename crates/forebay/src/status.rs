@@ -20,6 +20,12 @@ pub struct RedisStatus {
     pub usable: bool,
     /// Why one of them cannot, or what one has refused lately; no part of the address or the credentials.
     pub reason: Option<String>,
+    /// How many servers there are: one, or the primaries of a cluster that are known.
+    pub nodes: usize,
+    /// How many of them are left alone, as they have failed.
+    pub nodes_down: usize,
+    /// How long calls take.
+    pub round_trips: RoundTrips,
     /// Commands sent and not answered yet.
     pub in_flight: usize,
     /// Whether this process hears the others' invalidations.
@@ -31,6 +37,10 @@ pub struct RedisStatus {
     pub others: usize,
     /// How often it may have missed an invalidation, and so has stopped trusting its memory.
     pub gaps: u64,
+    /// How many messages of the bus it has heard, heartbeats and its own included.
+    pub messages: u64,
+    /// How long its own heartbeat takes to come back; while one is waited for, at least since when.
+    pub lag: Duration,
     /// Whether every node that can be read tells of all writes, where a cache has
     /// [`Coherence::Tracking`](crate::cache::Coherence::Tracking). While one that was asked has not answered, such caches
     /// keep nothing in memory; where one has refused, they hear by the bus alone.
@@ -39,4 +49,19 @@ pub struct RedisStatus {
     pub deferred: usize,
     /// For how long the oldest of them has been waiting.
     pub deferred_for: Duration,
+}
+
+/// How long calls have taken in the last half to whole minute, those that were not answered in time included; at most an
+/// eighth too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RoundTrips {
+    /// How many there were.
+    pub count: u64,
+    /// What half of them did not exceed.
+    pub p50: Option<Duration>,
+    /// What 95 of 100 did not exceed.
+    pub p95: Option<Duration>,
+    /// What 99 of 100 did not exceed.
+    pub p99: Option<Duration>,
 }

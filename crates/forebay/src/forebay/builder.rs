@@ -13,6 +13,7 @@ use crate::{
     context::Context,
     dice::Dice,
     error::{Error, ErrorKind},
+    heavy::HeavyHitters,
     key::App,
     observe::{Observe, Silent},
     redis::{Address, BUDGET},
@@ -32,6 +33,7 @@ pub struct Builder {
     clock: Option<Clock>,
     dice: Dice,
     observe: Arc<dyn Observe>,
+    heavy_hitters: bool,
     faults: Option<Faults>,
 }
 
@@ -48,6 +50,8 @@ impl Builder {
             clock: None,
             dice: Dice::fair(),
             observe: Arc::new(Silent),
+            // It takes a few nanoseconds of each hit.
+            heavy_hitters: false,
             faults: None,
         }
     }
@@ -108,6 +112,13 @@ impl Builder {
         self
     }
 
+    /// Keeps note of the ids that are read most and the subjects that are refused most, by a sample, for
+    /// [`Forebay::hot_keys`] and [`Forebay::most_refused`]. Default: no.
+    pub fn heavy_hitters(mut self) -> Self {
+        self.heavy_hitters = true;
+        self
+    }
+
     /// Lets `faults` say what is wrong with the memory store, for tests. Default: nothing.
     #[cfg(feature = "testing")]
     pub fn faults(mut self, faults: Faults) -> Self {
@@ -133,10 +144,11 @@ impl Builder {
         let context = Context {
             app,
             clock: clock.clone(),
-            dice: self.dice,
+            dice: self.dice.clone(),
             tasks: Tasks::on(runtime.clone()),
             observe: self.observe,
             wake: Wake::default(),
+            heavy: self.heavy_hitters.then(|| Arc::new(HeavyHitters::new(self.dice))),
         };
         let (bytes, loads) = (self.local_bytes, self.outage_concurrency);
         let store = match address {

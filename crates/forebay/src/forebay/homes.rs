@@ -6,7 +6,7 @@ use super::sweep_with;
 use crate::{
     bus::Bus,
     context::{Context, Remote},
-    filter, limiter, lock, once, topic, unique,
+    filter, health, limiter, lock, once, topic, unique,
 };
 
 /// Where limiters, locks, claims, counters, filters and topics are built.
@@ -18,15 +18,18 @@ pub(super) struct Homes {
     pub(super) unique: unique::Home,
     pub(super) filters: filter::Home,
     pub(super) topics: topic::Home,
+    pub(super) health: health::Home,
 }
 
 impl Homes {
     /// In this process alone.
     pub(super) fn memory(context: &Context) -> Self {
+        let once = once::Home::memory(context.clone());
         Self {
+            health: health::Home::new(context, once.clone(), None),
             limits: limiter::Home::memory(context.clone()),
             locks: lock::Home::memory(context.clone()),
-            once: once::Home::memory(context.clone()),
+            once,
             unique: unique::Home::memory(context.clone()),
             filters: filter::Home::memory(context.clone()),
             topics: topic::Home::memory(context.clone()),
@@ -54,10 +57,12 @@ impl Homes {
         bus: Bus,
         policies: Arc<limiter::Policies>,
     ) -> Self {
+        let once = once::Home::redis(context.clone(), remote.clone());
         Self {
+            health: health::Home::new(context, once.clone(), Some((remote.clone(), bus.clone()))),
             limits: limiter::Home::redis(context.clone(), policies, remote.clone(), bus),
             locks: lock::Home::redis(context.clone(), remote.clone()),
-            once: once::Home::redis(context.clone(), remote.clone()),
+            once,
             unique: unique::Home::redis(context.clone(), remote.clone()),
             filters: filter::Home::redis(context.clone(), remote.clone()),
             topics: topic::Home::redis(context.clone(), remote.clone()),

@@ -8,8 +8,8 @@ use std::{
 use super::{Anchor, CLOSING, Spaces, confirm, homes::Homes, sweep, sweep_with};
 use crate::{
     cache::{
-        self, Bulkhead, Deferred, Epochs, Faults, Faulty, Leases, Memory, MemoryBackend, Numbers, Outage,
-        Overtaken, Register, Shared, Site, Space, Store, Tags, Waits,
+        self, Bulkhead, Counts, Deferred, Epochs, Faults, Faulty, Leases, Memory, MemoryBackend, Numbers,
+        Outage, Overtaken, Register, Shared, Site, Space, Store, Tags, Waits,
     },
     context::Context,
     error::Error,
@@ -22,7 +22,7 @@ pub(super) struct Local {
     pub(super) homes: Homes,
     leases: Arc<Leases>,
     tags: Arc<Tags>,
-    spaces: Spaces,
+    pub(super) spaces: Spaces,
     outside: Option<Outside>,
 }
 
@@ -109,7 +109,7 @@ impl Site for Local {
         self.shared.clone()
     }
 
-    fn claim(&self, name: &Name) -> Result<(), Error> {
+    fn claim(&self, name: &Name) -> Result<Arc<Counts>, Error> {
         self.spaces.claim(name)
     }
 

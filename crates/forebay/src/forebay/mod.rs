@@ -1,28 +1,32 @@
 //! The one object that an application opens: it hands out primitives, and shuts them down in order.
 
 mod builder;
+mod figures;
+mod health;
 mod homes;
 mod local;
 mod remote;
+mod spaces;
 
-use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use self::builder::Builder;
-use self::{homes::Homes, local::Local, remote::Remote};
+pub use self::{
+    builder::Builder,
+    figures::{Figures, MemoryFigures, SpaceFigures},
+};
+use self::{homes::Homes, local::Local, remote::Remote, spaces::Spaces};
 use crate::{
     cache::{self, Deferred, Leases, Memory, Shared, Site},
     codec::{Codec, MessagePack},
     context::Context,
-    error::{Error, ErrorKind},
+    error::Error,
     filter,
-    key::Name,
     limiter::{self, Tiers},
     lock::Lock,
     once,
     status::Status,
-    sync::Mutex,
     tasks::Tasks,
     token::Token,
     topic, unique,
@@ -107,6 +111,7 @@ impl Forebay {
 
     /// Begins the limiter of one policy (`[a-z0-9._:-]`, at most 64 characters) with its tiers.
     pub fn limiter(&self, policy: &str, tiers: Tiers) -> limiter::Builder {
+        self.homes().health.rely();
         limiter::Builder::new(self.homes().limits.clone(), policy, tiers)
     }
 
@@ -127,6 +132,7 @@ impl Forebay {
 
     /// Names a lock, by any text.
     pub fn lock(&self, name: &str) -> Lock {
+        self.homes().health.rely();
         Lock::new(self.homes().locks.clone(), name)
     }
 
@@ -155,6 +161,7 @@ impl Forebay {
     /// # }
     /// ```
     pub async fn claim(&self, name: &str, ttl: Duration) -> Result<once::Claim, Error> {
+        self.homes().health.rely();
         self.homes().once.claim(name, ttl, None).await
     }
 
@@ -165,6 +172,7 @@ impl Forebay {
     ///
     /// As [`Forebay::claim`], but nothing is taken back: ask again, or [`Forebay::unclaim`].
     pub async fn claim_as(&self, name: &str, ttl: Duration, token: Token) -> Result<once::Claim, Error> {
+        self.homes().health.rely();
         self.homes().once.claim(name, ttl, Some(token)).await
     }
 
@@ -179,6 +187,7 @@ impl Forebay {
 
     /// Begins what has work run once, however often it is asked for.
     pub fn idempotency(&self) -> once::Builder {
+        self.homes().health.rely();
         self.homes().once.idempotency()
     }
 
@@ -243,20 +252,6 @@ impl Forebay {
 impl fmt::Debug for Forebay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Forebay").field("app", &self.shared().context.app).finish_non_exhaustive()
-    }
-}
-
-/// The names of the spaces that were built.
-#[derive(Default)]
-struct Spaces(Mutex<HashSet<Name>>);
-
-impl Spaces {
-    fn claim(&self, name: &Name) -> Result<(), Error> {
-        if self.0.lock().insert(name.clone()) {
-            return Ok(());
-        }
-        let why = format!("cache {name} was built before in this Forebay; clone that one");
-        Err(Error::new(ErrorKind::Config, why))
     }
 }
 

@@ -10,8 +10,8 @@ use super::{Anchor, CLOSING, Spaces, confirm, homes::Homes, sweep};
 use crate::{
     bus::Bus,
     cache::{
-        self, Bulkhead, Deferred, Epochs, Hearing, Leases, Memory, MemoryBackend, Numbers, Outage, Overtaken,
-        RedisBackend, Register, Shared, Site, Space, Store, Tags, Waits,
+        self, Bulkhead, Counts, Deferred, Epochs, Hearing, Leases, Memory, MemoryBackend, Numbers, Outage,
+        Overtaken, RedisBackend, Register, Shared, Site, Space, Store, Tags, Waits,
     },
     clock::Clock,
     context::{self, Context},
@@ -28,7 +28,7 @@ use crate::{
 pub(super) struct Remote {
     pub(super) shared: Shared,
     pub(super) homes: Homes,
-    spaces: Spaces,
+    pub(super) spaces: Spaces,
     leases: Arc<Leases>,
     hearing: Arc<Hearing>,
     deferred: Arc<Deferred>,
@@ -66,7 +66,8 @@ impl Remote {
             wake: context.wake.clone(),
             policies: policies.clone(),
         };
-        let redis = Redis::open(address, budget, clock, context.dice.clone(), tasks.clone(), Arc::new(hooks));
+        let (dice, observe) = (context.dice.clone(), context.observe.clone());
+        let redis = Redis::open(address, (budget, clock), dice, tasks.clone(), Arc::new(hooks), observe);
         let hearing = Arc::new(Hearing::new(epochs.clone(), leases.clone(), memory.clone(), keys.clone()));
         let (heard, freed) = (hearing.clone(), policies.clone());
         let bus = Bus::open(&redis, keys.invalidate_channel(), &context.dice, &tasks, move |message| {
@@ -105,14 +106,20 @@ impl Remote {
     pub(super) fn status(&self) -> RedisStatus {
         let (reason, figures) = (self.redis.trouble(), self.bus.figures());
         let (deferred, deferred_for) = self.deferred.backlog();
+        let nodes = self.redis.nodes();
         RedisStatus {
             usable: reason.is_none(),
             reason: reason.or_else(|| self.redis.refusal()),
+            nodes: nodes.len(),
+            nodes_down: nodes.iter().filter(|node| node.trouble().is_some()).count(),
+            round_trips: self.redis.trips(),
             in_flight: self.redis.in_flight(),
             hears: figures.hears,
             staleness_bound: figures.staleness_bound,
             others: figures.others,
             gaps: figures.gaps,
+            messages: figures.messages,
+            lag: figures.lag,
             tracks: self.redis.tracks(),
             deferred,
             deferred_for,
@@ -146,7 +153,7 @@ impl Site for Remote {
         self.shared.clone()
     }
 
-    fn claim(&self, name: &Name) -> Result<(), Error> {
+    fn claim(&self, name: &Name) -> Result<Arc<Counts>, Error> {
         self.spaces.claim(name)
     }
 

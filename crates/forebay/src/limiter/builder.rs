@@ -96,9 +96,11 @@ impl Builder {
             denials: self.home.denials(),
             tasks: context.tasks.clone(),
             observe: context.observe.clone(),
+            heavy: context.heavy.clone().map(|heavy| (heavy, context.clock.clone())),
             warned: Default::default(),
         });
         self.home.claim(&limiter)?;
+        limiter.announce();
         Ok(Limiter(limiter))
     }
 }

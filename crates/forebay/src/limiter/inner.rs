@@ -24,10 +24,11 @@ use super::{
     reservation::{Reservation, Reserved},
 };
 use crate::{
-    clock::Moment,
+    clock::{Clock, Moment},
     error::{Error, ErrorKind},
+    heavy::HeavyHitters,
     key::Name,
-    observe::{CheckOutcome, Event, Observe},
+    observe::{CheckOutcome, Event, Observe, Part},
     redis::Unusable,
     tasks::Tasks,
 };
@@ -49,6 +50,8 @@ pub(super) struct Inner {
     pub(super) denials: Option<Denials>,
     pub(super) tasks: Tasks,
     pub(super) observe: Arc<dyn Observe>,
+    /// Keeps note of whom it refuses, where that is asked for.
+    pub(super) heavy: Option<(Arc<HeavyHitters>, Clock)>,
     /// Whether it was said that somebody's tier is unknown.
     pub(super) warned: AtomicBool,
 }
@@ -73,6 +76,16 @@ impl Inner {
     pub(super) fn replace(&self, policy: Policy) {
         *self.policy.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(policy);
         self.version.fetch_add(1, SeqCst);
+        self.announce();
+    }
+
+    /// Tells which tiers there are.
+    pub(super) fn announce(&self) {
+        let policy = self.policy.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for tier in policy.tiers() {
+            let (policy, tier) = (self.name.as_str(), tier.name.as_str());
+            self.observe.record(Event::Built(Part::Tier { policy, tier }));
+        }
     }
 
     /// Decides about a cost in the tier called `tier`, and takes it. What is remembered was looked for before.
@@ -80,16 +93,16 @@ impl Inner {
         let version = self.version.load(SeqCst);
         let applied = self.tier(tier);
         if let Some(decision) = applied.foregone(cost) {
-            return (self.told(&applied, decision), Hold::Nowhere);
+            return (self.told(subject, &applied, decision), Hold::Nowhere);
         }
         let asked = self.denials.as_ref().map(|denials| denials.ask(subject));
         let Ok(answer) = self.ask(subject, Ask { tier: &applied, cost, take: cost > 0, until }).await else {
-            return (self.told(&applied, UNAVAILABLE), Hold::Nowhere);
+            return (self.told(subject, &applied, UNAVAILABLE), Hold::Nowhere);
         };
         if let (Some(denials), Some(asked), true) = (&self.denials, asked, answer.by_store) {
             denials.remember(subject, (tier, version), cost, asked, &answer.decision);
         }
-        (self.told(&applied, answer.decision), answer.hold)
+        (self.told(subject, &applied, answer.decision), answer.hold)
     }
 
     /// Tells what a check of 1 would say.
@@ -137,11 +150,11 @@ impl Inner {
             return (Decision::Allowed(Quota::whole(self.tier(&self.lowest))), Hold::Nowhere);
         };
         if let Some(decision) = tier.foregone(cost) {
-            return (self.told(&tier, decision), Hold::Nowhere);
+            return (self.told(subject, &tier, decision), Hold::Nowhere);
         }
         match self.ask(subject, Ask { tier: &tier, cost, take: cost > 0, until }).await {
-            Ok(answer) => (self.told(&tier, answer.decision), answer.hold),
-            Err(_) => (self.told(&tier, UNAVAILABLE), Hold::Nowhere),
+            Ok(answer) => (self.told(subject, &tier, answer.decision), answer.hold),
+            Err(_) => (self.told(subject, &tier, UNAVAILABLE), Hold::Nowhere),
         }
     }
 
@@ -160,10 +173,11 @@ impl Inner {
         let decision = self.denials.as_ref()?.find(subject, (tier, version), cost)?;
         let tier = decision.quota().map_or(tier, Quota::tier);
         self.record(tier, CheckOutcome::Remembered);
+        self.note_refusal(subject);
         Some(decision)
     }
 
-    fn told(&self, tier: &Tier, decision: Decision) -> Decision {
+    fn told(&self, subject: &str, tier: &Tier, decision: Decision) -> Decision {
         let outcome = match decision {
             Decision::Allowed(_) => CheckOutcome::Allowed,
             Decision::Denied { .. } => CheckOutcome::Denied,
@@ -171,7 +185,16 @@ impl Inner {
             Decision::Unavailable { .. } => CheckOutcome::Unavailable,
         };
         self.record(tier.name.as_str(), outcome);
+        if outcome == CheckOutcome::Denied {
+            self.note_refusal(subject);
+        }
         decision
+    }
+
+    fn note_refusal(&self, subject: &str) {
+        if let Some((heavy, clock)) = &self.heavy {
+            heavy.refused(clock, &self.name, subject);
+        }
     }
 
     fn record(&self, tier: &str, outcome: CheckOutcome) {

@@ -77,6 +77,10 @@ impl Policy {
         Ok(Self { tiers, lowest })
     }
 
+    pub(super) fn tiers(&self) -> &[Arc<Tier>] {
+        &self.tiers
+    }
+
     /// A tier with a window of every length that something is counted in, each with its largest limit.
     pub(super) fn widest(&self) -> Tier {
         let windows = self.tiers.iter().flat_map(|tier| &tier.windows).copied();

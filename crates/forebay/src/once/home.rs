@@ -17,6 +17,7 @@ use crate::{
     context::{Context, Remote},
     error::Error,
     key::{Keys, encode},
+    observe::{ClaimOutcome, Event},
     token::Token,
 };
 
@@ -65,7 +66,15 @@ impl Home {
             Some(token) => Under { token, known: Known::ToCaller },
             None => Under { token: Token::roll(&self.context.dice), known: Known::ToNobody },
         };
-        match self.backend.claim(&encode(name), under, ttl).await.map_err(unavailable)? {
+        let bid = self.backend.claim(&encode(name), under, ttl).await;
+        self.context.observe.record(Event::Claimed {
+            outcome: match &bid {
+                Ok(Bid::Claimed(_)) => ClaimOutcome::Claimed,
+                Ok(Bid::Taken(_) | Bid::Foreign(_)) => ClaimOutcome::Taken,
+                Err(_) => ClaimOutcome::Unavailable,
+            },
+        });
+        match bid.map_err(unavailable)? {
             Bid::Claimed(left) => Ok(Claim::Claimed { token: under.token, left }),
             Bid::Taken(left) => Ok(Claim::Taken { retry_after: left.max(Duration::from_millis(1)) }),
             Bid::Foreign(key) => Err(Error::foreign(&key)),

@@ -25,6 +25,7 @@ use crate::{
     context::{Context, Remote},
     error::{Error, ErrorKind},
     key::{Keys, Name},
+    observe::{Event, Part},
     sync::Mutex,
 };
 
@@ -76,6 +77,8 @@ impl Home {
             }
         };
         counters.insert(counter.clone(), Arc::downgrade(&backend));
+        drop(counters);
+        self.context.observe.record(Event::Built(Part::Counter(counter.as_str())));
         Ok(Unique::new(counter, keep_days, backend, parted.drop_guard()))
     }
 
