@@ -138,6 +138,19 @@ async fn what_is_in_memory_is_read_past_its_local_life() {
 }
 
 #[tokio::test]
+async fn what_memory_answers_past_its_fresh_life_while_its_load_fails_is_counted_as_stale() {
+    let stage = Stage::new().await;
+    let second = Duration::from_secs(1);
+    let cache = stage.forebay.cache("short", second).jitter(0.0).stale_for(LIFE).build().unwrap();
+    assert_eq!(load(&cache, "a", 1).await, 1);
+    stage.pass(2 * second).await;
+    stage.faults.set(Fault::Refuses);
+    assert_eq!(*cache.get_or_load("a", async |_| Err::<u64, _>("failed")).await.unwrap(), 1);
+    let stats = cache.stats();
+    assert_eq!((stats.stale_hits, stats.memory_hits), (1, 0), "{stats:?}");
+}
+
+#[tokio::test]
 async fn a_store_out_of_reach_is_not_looked_through_and_this_process_forgets_all_the_same() {
     let stage = Stage::new().await;
     assert_eq!(load(&stage.cache, "a", 1).await, 1);

@@ -10,8 +10,10 @@ use crate::rig::{Rig, SECOND};
 
 pub(crate) async fn a_message_reaches_all_who_subscribe_and_nobody_else(rig: impl Rig) {
     let topic = topic(&rig);
+    // Nodes of a cluster pass messages on in their own time: it has come once somebody has heard it.
+    let mut early = topic.subscribe().await;
     topic.publish("before").await.unwrap();
-    rig.settle().await;
+    assert_eq!(text(&mut early).await, "before");
     let (mut one, mut other) = (topic.subscribe().await, topic.subscribe().await);
     topic.publish("a").await.unwrap();
     let mut late = topic.subscribe().await;
