@@ -1,7 +1,7 @@
 //! The counters of this server: the declared ones from the start, others from the first call that names them.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -38,6 +38,8 @@ pub(crate) struct Counters {
     forebay: Forebay,
     made: Registry<Counter>,
     undeclared: config::Counter,
+    /// The names of those that are there from the start, in order.
+    declared: BTreeSet<String>,
 }
 
 impl Counters {
@@ -55,13 +57,19 @@ impl Counters {
             declared
                 .insert(SITE.to_owned(), site.map_err(|error| config.refuse(format!("`unique`: {error}")))?);
         }
-        Ok(Self { forebay, made: Registry::new(declared), undeclared })
+        let names = declared.keys().cloned().collect();
+        Ok(Self { forebay, made: Registry::new(declared), undeclared, declared: names })
     }
 
     /// The counter called `name`, made now if it is new.
     pub(crate) fn made(&self, name: &str) -> Result<Counter, Problem> {
         let new = || make(&self.forebay, name, &self.undeclared).map_err(|error| refused(&error));
         self.made.find_or_make(name, new, full)
+    }
+
+    /// The names of those that are there from the start, in order.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
+        self.declared.iter().map(String::as_str)
     }
 
     /// What reads the counter called `name`. One that is new is not made: who only asks takes no place.

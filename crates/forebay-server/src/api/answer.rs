@@ -179,12 +179,17 @@ pub(super) fn stored() -> Response {
 }
 
 /// 200 with `members`.
-pub(super) fn json(members: &impl Serialize) -> Response {
+pub(crate) fn json(members: &impl Serialize) -> Response {
     let text = serde_json::to_string(members).expect("members have a JSON form");
     ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], text).into_response()
 }
 
 /// `span` as a number in JSON.
-pub(super) fn millis(span: Duration) -> u64 {
+pub(crate) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The same, finer.
+pub(super) fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }

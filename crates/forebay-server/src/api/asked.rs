@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::{
     error::{Kind, Problem},
@@ -10,17 +11,22 @@ use crate::{
 };
 
 /// The body of `POST …/lease`. What is left out is the space's own `wait` and `lease`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = LeaseAsked, example = json!({ "wait_ms": 0 }))]
 pub(super) struct Asked {
+    #[schema(maximum = 3600000)]
     pub(super) wait_ms: Option<u64>,
+    #[schema(minimum = 1, maximum = 86400000)]
     pub(super) lease_ms: Option<u64>,
 }
 
 /// The body of `PATCH …/lease`. What is left out is the space's own `lease`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = LeaseRenewal, example = json!({ "lease_ms": 10000 }))]
 pub(super) struct AskedAgain {
+    #[schema(minimum = 1, maximum = 86400000)]
     pub(super) lease_ms: Option<u64>,
 }
 

@@ -18,6 +18,18 @@ use crate::{
 };
 
 /// Answers the value, a stale one too. It never takes a lease.
+#[utoipa::path(
+    get, path = "/v1/cache/{space}/{id}", tag = "cache",
+    params(
+        ("If-None-Match" = Option<String>, Header, nullable = false, description = "Entity tags that the client has"),
+        ("Cache-Control" = Option<String>, Header, nullable = false, description = "`no-cache` passes by the cache"),
+    ),
+    responses(
+        (status = 200, description = "The value, in its media type", content(("*/*")), headers(("Age"), ("ETag"), ("Forebay-Cache"), ("Cache-Status"), ("X-Content-Type-Options"))),
+        (status = 304, description = "The client has this value", headers(("Age"), ("ETag"), ("Forebay-Cache"), ("Cache-Status"), ("X-Content-Type-Options"))),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::CacheMiss, Kind::CachedAbsence]))),
+)]
 pub(crate) async fn read(
     KnownTarget { space, id }: KnownTarget,
     uri: Uri,
@@ -48,6 +60,24 @@ pub(super) async fn look(space: Option<&Space>, id: &str) -> Response {
 }
 
 /// Stores a value, or with `absent=1` that there is none, whoever loads it at the moment.
+#[utoipa::path(
+    put, path = "/v1/cache/{space}/{id}", tag = "cache",
+    params(
+        ("ttl_ms" = Option<u64>, Query, nullable = false, description = "How long it is fresh; as the space is configured if left out", minimum = 1, example = 60000),
+        ("stale_ms" = Option<u64>, Query, nullable = false, description = "How long it is kept beyond that, to be handed out while it is loaded again"),
+        ("absent" = Option<u64>, Query, nullable = false, description = "1: there is no value; without a body", minimum = 1, maximum = 1),
+        ("tag" = Option<Vec<String>>, Query, nullable = false, description = "A tag of the value; may repeat", max_items = 128),
+    ),
+    request_body(
+        description = "The bytes as they are to be kept, of any media type; that is kept too",
+        content((Vec<u8> = "application/octet-stream"), (String = "text/plain"))
+    ),
+    responses(
+        (status = 204, description = "It is in the cache", headers(("Cache-Status"))),
+        (status = 202, description = "Redis has not confirmed it: nothing is stored"),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::NoTimeToLive, Kind::UnsupportedContentEncoding, Kind::RedisUnavailable]))),
+)]
 pub(crate) async fn store(
     Target { space, id }: Target,
     uri: Uri,
@@ -74,6 +104,14 @@ pub(super) async fn put(space: &Space, id: &str, written: Written) -> Result<Res
 }
 
 /// Invalidates, as after a commit to the database.
+#[utoipa::path(
+    delete, path = "/v1/cache/{space}/{id}", tag = "cache",
+    responses(
+        (status = 204, description = "It is forgotten everywhere"),
+        (status = 202, description = "Redis has not confirmed it: it is tried until it has"),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader]))),
+)]
 pub(crate) async fn invalidate(
     KnownTarget { space, id }: KnownTarget,
     uri: Uri,

@@ -7,14 +7,16 @@ use forebay::{
 };
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::answer::{self, millis};
 use crate::error::{Kind, Problem};
 
 /// A decision, with the figures of the window that binds. What does not exist is null: the limit of a tier without
 /// one, when to come back with a cost that never fits.
-#[derive(Debug, Serialize)]
-struct Told<'a> {
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Decision)]
+pub(crate) struct Told<'a> {
     allowed: bool,
     policy: &'a str,
     tier: Option<&'a str>,
@@ -25,8 +27,9 @@ struct Told<'a> {
     windows: Vec<Window>,
 }
 
-#[derive(Debug, Serialize)]
-struct Window {
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DecidedWindow)]
+pub(crate) struct Window {
     limit: u64,
     window_ms: u64,
     remaining: u64,

@@ -15,8 +15,9 @@ use axum::{
 };
 use forebay::topic::{Id, MOST_BYTES, Subscription};
 use futures::stream;
-use serde_json::json;
+use serde::Serialize;
 use tokio::time::sleep;
+use utoipa::ToSchema;
 
 use super::answer;
 use crate::{
@@ -36,12 +37,28 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Keeps proxies from holding events back (nginx).
-const UNBUFFERED: (HeaderName, HeaderValue) =
+pub(crate) const UNBUFFERED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
 
-const EVENT_STREAM: (HeaderName, HeaderValue) = (CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+pub(crate) const EVENT_STREAM: (HeaderName, HeaderValue) =
+    (CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+
+/// A message that is kept.
+#[derive(Debug, Serialize, ToSchema)]
+struct Published {
+    id: String,
+}
 
 /// Publishes the body, which is the message.
+#[utoipa::path(
+    post, path = "/v1/events/{topic}", tag = "events",
+    request_body(content = String, content_type = "text/plain", description = "The message, at most 64 KiB of text"),
+    responses(
+        (status = 204, description = "It is published"),
+        (status = 201, description = "It is published, and kept: the topic is durable", body = Published),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::UnsupportedContentEncoding, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn publish(
     AskedTopic(topic): AskedTopic,
     uri: Uri,
@@ -63,12 +80,22 @@ pub(crate) async fn publish(
         }
         Asked::Durable(topic) => {
             let id = topic.publish(&message).await?;
-            Ok((StatusCode::CREATED, answer::json(&json!({ "id": id.to_string() }))).into_response())
+            Ok((StatusCode::CREATED, answer::json(&Published { id: id.to_string() })).into_response())
         }
     }
 }
 
 /// Sends what is published for as long as the client listens.
+#[utoipa::path(
+    get, path = "/v1/events/{topic}", tag = "events",
+    params(
+        ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id of the last event that the client has seen, of a durable topic"),
+    ),
+    responses(
+        (status = 200, description = "The messages from now on, or after that id: Server-Sent Events", content(("text/event-stream")), headers(("X-Accel-Buffering"))),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::TooManyStreams, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn listen(
     State(app): State<Shared>,
     Extension(awaited): Extension<Awaited>,

@@ -3,19 +3,26 @@
 use axum::{extract::State, http::Uri, response::Response};
 use forebay::limiter::{Count, Listing};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::answer::{self, millis};
-use crate::{app::Shared, error::Problem, extract::Query};
+use crate::{
+    app::Shared,
+    error::{Kind, Problem},
+    extract::Query,
+};
 
 /// Whose limits are in use.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LimitsInUse)]
 struct Limits {
     stats: Vec<Stat>,
     total_keys: usize,
     truncated: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LimitInUse)]
 struct Stat {
     key: String,
     policy: String,
@@ -25,13 +32,21 @@ struct Stat {
     windows: Vec<Window>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = WindowInUse)]
 struct Window {
     window_ms: u64,
     current_count: u64,
 }
 
 /// Answers whose limits are in use.
+#[utoipa::path(
+    get, path = "/rate-limit/stats", tag = "figures",
+    responses(
+        (status = 200, description = "At most 100 keys", body = Limits),
+    ),
+    extensions(("x-problems" = json!([Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn limits(State(app): State<Shared>, uri: Uri) -> Result<Response, Problem> {
     Query::read(&uri, &[])?;
     let Listing { counts, total, truncated, .. } = app.forebay.limits().await?;

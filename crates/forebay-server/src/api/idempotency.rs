@@ -13,7 +13,7 @@ use forebay::{
     once::{Begun, Completed, Idempotency, OnIndeterminate, Record},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use utoipa::ToSchema;
 
 use super::{
     answer::{self, millis},
@@ -40,19 +40,25 @@ const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_hours(24 * 3650);
 
 /// The body of `POST /v1/idempotency/{key}`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = WorkAsked, example = json!({ "fingerprint": "1200 cents" }))]
 struct Asked {
+    #[schema(value_type = String, min_length = 1)]
     fingerprint: Option<String>,
+    #[schema(value_type = Option<String>, pattern = "^[0-9a-f]{32}$")]
     owner: Option<GivenToken>,
+    #[schema(minimum = 100, maximum = 315360000000_u64)]
     lease_ms: Option<u64>,
+    #[schema(minimum = 100, maximum = 315360000000_u64)]
     keep_ms: Option<u64>,
     #[serde(default)]
     on_indeterminate: PolicyName,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = OnIndeterminate)]
 enum PolicyName {
     #[default]
     Refuse,
@@ -60,16 +66,26 @@ enum PolicyName {
 }
 
 /// The body of `PATCH /v1/idempotency/{key}`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = WorkRenewal, example = json!({ "lease_ms": 30000 }))]
 struct AskedAgain {
+    #[schema(minimum = 100, maximum = 315360000000_u64, default = 30000)]
     lease_ms: Option<u64>,
 }
 
 /// The right to run it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Work)]
 struct Granted {
     owner: String,
+    lease_ms: u64,
+}
+
+/// How long the lease lasts from now on.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = WorkRenewed)]
+struct Renewed {
     lease_ms: u64,
 }
 
@@ -92,6 +108,18 @@ impl Asked {
 }
 
 /// Lets the client run what comes under the key, or says how it stands.
+#[utoipa::path(
+    post, path = "/v1/idempotency/{key}", tag = "idempotency",
+    request_body(content = Asked),
+    responses(
+        (
+            status = 200, description = "What it has brought, in its media type", content(("*/*")),
+            headers(("Idempotent-Replayed"), ("X-Content-Type-Options"))
+        ),
+        (status = 201, description = "Run it", body = Granted),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::Running, Kind::Indeterminate, Kind::RecordOmitted, Kind::OtherFingerprint, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn begin(
     State(app): State<Shared>,
     Named(key): Named,
@@ -133,6 +161,20 @@ fn indeterminate() -> Problem {
 }
 
 /// Keeps what the work has brought, for everybody who asks again.
+#[utoipa::path(
+    put, path = "/v1/idempotency/{key}", tag = "idempotency",
+    params(
+        ("Forebay-Token" = String, Header, description = "The token that the POST has handed out", pattern = "^[0-9a-f]{32}$", example = "0123456789abcdef0123456789abcdef"),
+    ),
+    request_body(
+        description = "The bytes as they are to be kept, of any media type; that is kept too",
+        content((Vec<u8> = "application/octet-stream"), (String = "text/plain"))
+    ),
+    responses(
+        (status = 204, description = "It is kept"),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::OtherRecord, Kind::NotTheHolder, Kind::UnsupportedContentEncoding, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn complete(
     State(app): State<Shared>,
     Named(key): Named,
@@ -176,6 +218,17 @@ fn unconfirmed(error: &Error) -> Problem {
 }
 
 /// Keeps others out for longer.
+#[utoipa::path(
+    patch, path = "/v1/idempotency/{key}", tag = "idempotency",
+    params(
+        ("Forebay-Token" = String, Header, description = "The token that the POST has handed out", pattern = "^[0-9a-f]{32}$", example = "0123456789abcdef0123456789abcdef"),
+    ),
+    request_body(content = AskedAgain),
+    responses(
+        (status = 200, description = "It lasts for so long from now on", body = Renewed),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::NotTheHolder, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn renew(
     State(app): State<Shared>,
     Named(key): Named,
@@ -188,12 +241,22 @@ pub(crate) async fn renew(
     let lease = |lease_ms| life(lease_ms, "lease_ms", [SHORTEST, LONGEST], "");
     let lease = asked.lease_ms.map_or(Ok(LEASE), lease)?;
     match resumed(&app)?.renew(&key, owner, lease).await.map_err(|error| refused(&error))? {
-        Some(lease) => Ok(answer::json(&json!({ "lease_ms": millis(lease) }))),
+        Some(lease) => Ok(answer::json(&Renewed { lease_ms: millis(lease) })),
         None => Err(not_the_holder("nothing is changed")),
     }
 }
 
 /// Says that nothing was done: whoever asks next runs it.
+#[utoipa::path(
+    delete, path = "/v1/idempotency/{key}", tag = "idempotency",
+    params(
+        ("Forebay-Token" = String, Header, description = "The token that the POST has handed out", pattern = "^[0-9a-f]{32}$", example = "0123456789abcdef0123456789abcdef"),
+    ),
+    responses(
+        (status = 204, description = "Whoever asks next runs it"),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::NotTheHolder, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn give_up(
     State(app): State<Shared>,
     Named(key): Named,

@@ -13,6 +13,7 @@ use forebay::cache::{Invalidated, Matched};
 use futures::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
+use utoipa::ToSchema;
 
 use super::answer;
 use crate::{
@@ -29,20 +30,36 @@ pub(crate) const MATCHING: &str = "matching";
 const SOON: Duration = Duration::from_secs(1);
 
 /// How many ids and tags one request may name, together.
-const MOST: usize = 1_000;
+pub(crate) const MOST: usize = 1_000;
 
 /// How many are invalidated at a time: more would hold up other requests.
 const AT_A_TIME: usize = 64;
 
 /// What is to be invalidated.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schema(as = Invalidation, example = json!({ "ids": ["greeting"], "tags": ["summer-sale"] }))]
 struct Named {
+    #[schema(max_items = 1000)]
     ids: Vec<String>,
+    #[schema(max_items = 1000)]
     tags: Vec<String>,
 }
 
 /// Invalidates by ids and by tags, as after a commit to the database.
+#[utoipa::path(
+    post, path = "/v1/invalidate/{space}", tag = "invalidation",
+    params(
+        ("matching" = Option<String>, Query, nullable = false, description = "A pattern of ids (`*`, `?`, `[a-z]`, `[^a]`, `\\\\` before what stands for itself), without a body; for the scope `ops` alone", min_length = 1),
+    ),
+    request_body(content = Named, description = "1 to 1,000 ids and tags, together"),
+    responses(
+        (status = 200, description = "What a pattern has taken", body = Swept),
+        (status = 202, description = "Redis has not confirmed all of it, or not all was looked at, or it goes on", body = Option<Swept>),
+        (status = 204, description = "All is forgotten everywhere"),
+    ),
+    extensions(("x-problems" = json!([Kind::Running]))),
+)]
 pub(crate) async fn named(
     State(app): State<Shared>,
     KnownSpace(space): KnownSpace,
@@ -69,17 +86,18 @@ pub(crate) async fn named(
 }
 
 /// What an invalidation by pattern has done.
-#[derive(Debug, Serialize)]
-struct Sweep {
-    invalidated: usize,
-    deferred: usize,
-    complete: bool,
-}
-
-/// One that is not over: the log will say what it has done.
-#[derive(Debug, Serialize)]
-struct Running {
-    running: bool,
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Swept {
+    Done {
+        invalidated: usize,
+        deferred: usize,
+        complete: bool,
+    },
+    /// It is not over: the log will say what it has done.
+    Running {
+        running: bool,
+    },
 }
 
 /// Invalidates what a pattern takes. It goes on after `wait`, for which its end is waited for.
@@ -89,12 +107,12 @@ async fn matching(space: Option<Space>, pattern: &str, wait: Duration) -> Result
         None => nothing,
         Some(space) => match timeout(wait, space.cache.invalidate_matching(pattern)).await {
             Ok(matched) => matched?,
-            Err(_) => return Ok(accepted(&Running { running: true })),
+            Err(_) => return Ok(accepted(&Swept::Running { running: true })),
         },
     };
     match matched {
         Matched::Done { invalidated, deferred, complete } => {
-            let sweep = Sweep { invalidated, deferred, complete };
+            let sweep = Swept::Done { invalidated, deferred, complete };
             Ok(if complete && deferred == 0 { answer::json(&sweep) } else { accepted(&sweep) })
         }
         Matched::Busy => {
@@ -109,6 +127,14 @@ fn accepted(members: &impl Serialize) -> Response {
 }
 
 /// Invalidates all of a space.
+#[utoipa::path(
+    post, path = "/v1/clear/{space}", tag = "invalidation",
+    request_body(content = Nothing),
+    responses(
+        (status = 204, description = "All is forgotten everywhere"),
+        (status = 202, description = "Redis has not confirmed it: it is tried until it has"),
+    ),
+)]
 pub(crate) async fn all(KnownSpace(space): KnownSpace, uri: Uri, body: Body) -> Result<StatusCode, Problem> {
     Query::read(&uri, &[])?;
     let Nothing {} = extract::json(body).await?;
@@ -117,7 +143,7 @@ pub(crate) async fn all(KnownSpace(space): KnownSpace, uri: Uri, body: Body) -> 
 }
 
 /// A body in which nothing is asked for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 

@@ -10,7 +10,8 @@ use axum::{
 };
 use bytes::Bytes;
 use forebay::cache::{Filled, Lease, Loaded, Lookup, Returned, Token};
-use serde_json::json;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{
     answer::{self, Outcome, millis},
@@ -30,7 +31,42 @@ const RENEW_AGAIN: Duration = Duration::from_secs(1);
 
 pub(super) const FOREBAY_LEASE_MS: HeaderName = HeaderName::from_static("forebay-lease-ms");
 
+/// The right to load a value.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Lease)]
+struct Granted {
+    lease: String,
+    lease_ms: u64,
+    /// False where only this server knows of it, as Redis cannot be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    shared: Option<bool>,
+}
+
+/// How long a lease lasts from now on.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LeaseRenewed)]
+struct Renewed {
+    lease_ms: u64,
+}
+
 /// Answers the value, or grants the lease to load it, or waits for whoever has it.
+#[utoipa::path(
+    post, path = "/v1/cache/{space}/{id}/lease", tag = "leases",
+    request_body(content = Asked),
+    responses(
+        (
+            status = 200, description = "The value; with `Forebay-Lease`, one that is stale or soon will be, and the lease to replace it",
+            content(("*/*")),
+            headers(
+                ("Age"), ("ETag"), ("Forebay-Cache"), ("Cache-Status"), ("X-Content-Type-Options"),
+                ("Forebay-Lease"), ("Forebay-Lease-Ms")
+            )
+        ),
+        (status = 201, description = "The lease: load the value, and fill it in", body = Granted, headers(("Forebay-Cache"), ("Cache-Status"))),
+    ),
+    extensions(("x-problems" = json!([Kind::CachedAbsence, Kind::Busy, Kind::LoadFailed]))),
+)]
 pub(crate) async fn take(
     State(app): State<Shared>,
     Target { space, id }: Target,
@@ -83,16 +119,33 @@ fn granted(lease: Lease<Content>) -> Response {
         response.headers_mut().insert(FOREBAY_LEASE_MS, lease_ms.into());
         return response;
     }
-    let shared = lease.shared();
-    let mut members = json!({ "lease": lease.into_token().to_string(), "lease_ms": lease_ms });
-    if !shared {
-        members["shared"] = false.into();
-    }
-    answer::forward(Outcome::Miss, "miss", (StatusCode::CREATED, answer::json(&members)))
+    let shared = (!lease.shared()).then_some(false);
+    let granted = Granted { lease: lease.into_token().to_string(), lease_ms, shared };
+    answer::forward(Outcome::Miss, "miss", (StatusCode::CREATED, answer::json(&granted)))
 }
 
 /// Stores what the holder loaded, or with `absent=1` that there is nothing, or with `not_modified=1` that the stale value
 /// is fresh again.
+#[utoipa::path(
+    put, path = "/v1/cache/{space}/{id}/lease", tag = "leases",
+    params(
+        ("Forebay-Lease" = String, Header, description = "The token of the lease", pattern = "^[0-9a-f]{32}$", example = "0123456789abcdef0123456789abcdef"),
+        ("ttl_ms" = Option<u64>, Query, nullable = false, description = "How long it is fresh; as the space is configured if left out", minimum = 1, example = 60000),
+        ("stale_ms" = Option<u64>, Query, nullable = false, description = "How long it is kept beyond that, to be handed out while it is loaded again"),
+        ("absent" = Option<u64>, Query, nullable = false, description = "1: there is no value; without a body", minimum = 1, maximum = 1),
+        ("tag" = Option<Vec<String>>, Query, nullable = false, description = "A tag of the value; may repeat", max_items = 128),
+        ("not_modified" = Option<u64>, Query, nullable = false, description = "1: the stale value is fresh again; without a body", minimum = 1, maximum = 1),
+    ),
+    request_body(
+        description = "The bytes as they are to be kept, of any media type; that is kept too",
+        content((Vec<u8> = "application/octet-stream"), (String = "text/plain"))
+    ),
+    responses(
+        (status = 204, description = "It is in the cache", headers(("Cache-Status"))),
+        (status = 202, description = "Redis did not answer: it is in the memory of this server only"),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::NoTimeToLive, Kind::UnsupportedContentEncoding, Kind::LeaseLost, Kind::NoStaleValue, Kind::RedisUnavailable]))),
+)]
 pub(crate) async fn fill(
     Target { space, id }: Target,
     HeldLease(token): HeldLease,
@@ -142,6 +195,17 @@ async fn leave_unshared(lease: Lease<Content>) {
 }
 
 /// Holds the lease for longer.
+#[utoipa::path(
+    patch, path = "/v1/cache/{space}/{id}/lease", tag = "leases",
+    params(
+        ("Forebay-Lease" = String, Header, description = "The token of the lease", pattern = "^[0-9a-f]{32}$", example = "0123456789abcdef0123456789abcdef"),
+    ),
+    request_body(content = AskedAgain),
+    responses(
+        (status = 200, description = "It lasts for so long from now on", body = Renewed),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::LeaseLost, Kind::RedisUnavailable]))),
+)]
 pub(crate) async fn renew(
     KnownTarget { space, id }: KnownTarget,
     HeldLease(token): HeldLease,
@@ -163,7 +227,7 @@ pub(super) async fn hold(
     let space = space.ok_or_else(unchanged)?;
     let life = asked.life(space)?;
     match space.cache.resume(id, token).renew(life).await {
-        Returned::Done => Ok(answer::json(&json!({ "lease_ms": millis(life) }))),
+        Returned::Done => Ok(answer::json(&Renewed { lease_ms: millis(life) })),
         Returned::Lost => Err(unchanged()),
         Returned::Unavailable => {
             let problem =
@@ -174,6 +238,17 @@ pub(super) async fn hold(
 }
 
 /// Ends the lease without a value; with `failed=1` the origin is then left alone for a moment.
+#[utoipa::path(
+    delete, path = "/v1/cache/{space}/{id}/lease", tag = "leases",
+    params(
+        ("Forebay-Lease" = String, Header, description = "The token of the lease", pattern = "^[0-9a-f]{32}$", example = "0123456789abcdef0123456789abcdef"),
+        ("failed" = Option<u64>, Query, nullable = false, description = "1: the load failed, and the origin is left alone for a moment", minimum = 1, maximum = 1),
+    ),
+    responses(
+        (status = 204, description = "It has ended"),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::LeaseLost]))),
+)]
 pub(crate) async fn give_back(
     KnownTarget { space, id }: KnownTarget,
     HeldLease(token): HeldLease,

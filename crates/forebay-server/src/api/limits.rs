@@ -8,18 +8,24 @@ use axum::{
 };
 use forebay::Subject;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
-use super::{decision, given::required};
+use super::{
+    decision::{self, Told},
+    given::required,
+};
 use crate::{
     app::Shared,
-    error::Problem,
+    error::{Kind, Problem},
     extract::{self, AskedPolicy, AskedSubject, Query},
 };
 
 /// The body of `POST /v1/limits/{policy}`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = Check, example = json!({ "subject": "user:42", "tier": "free", "cost": 1 }))]
 pub(crate) struct Asked {
+    #[schema(value_type = String)]
     subject: Option<String>,
     /// What is left out is the policy's lowest.
     tier: Option<String>,
@@ -27,6 +33,14 @@ pub(crate) struct Asked {
 }
 
 /// Takes the cost, all of it or nothing.
+#[utoipa::path(
+    post, path = "/v1/limits/{policy}", tag = "limits",
+    request_body(content = Asked),
+    responses(
+        (status = 200, description = "It may go on", body = Told, headers(("X-RateLimit-Limit"), ("X-RateLimit-Remaining"), ("X-RateLimit-Reset"), ("RateLimit"), ("RateLimit-Policy"))),
+    ),
+    extensions(("x-problems" = json!([Kind::NeverFits, Kind::RedisUnavailable]))),
+)]
 pub(crate) async fn check(
     State(app): State<Shared>,
     AskedPolicy(policy): AskedPolicy,
@@ -43,6 +57,16 @@ pub(crate) async fn check(
 }
 
 /// Answers what is left, and takes nothing.
+#[utoipa::path(
+    get, path = "/v1/limits/{policy}/{subject}", tag = "limits",
+    params(
+        ("tier" = Option<String>, Query, nullable = false, description = "The tier of the subject; the lowest of the policy if left out", min_length = 1),
+    ),
+    responses(
+        (status = 200, description = "What is left, whatever that is", body = Told, headers(("X-RateLimit-Limit"), ("X-RateLimit-Remaining"), ("X-RateLimit-Reset"), ("RateLimit"), ("RateLimit-Policy"))),
+    ),
+    extensions(("x-problems" = json!([Kind::RedisUnavailable]))),
+)]
 pub(crate) async fn peek(
     State(app): State<Shared>,
     AskedSubject { policy, subject }: AskedSubject,
@@ -55,6 +79,13 @@ pub(crate) async fn peek(
 }
 
 /// Gives the subject its whole quota back.
+#[utoipa::path(
+    delete, path = "/v1/limits/{policy}/{subject}", tag = "limits",
+    responses(
+        (status = 204, description = "The whole quota is there again"),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::RedisUnavailable]))),
+)]
 pub(crate) async fn reset(
     AskedSubject { policy, subject }: AskedSubject,
     uri: Uri,

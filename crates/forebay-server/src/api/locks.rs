@@ -1,4 +1,4 @@
-//! `/v1/locks/{name}`: one holder at a time, for clients in any language.
+//! `/v1/locks/{name}`: one holder at a time, for clients in any language; `/ops/locks/{name}` takes a lock away.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use axum::{
 };
 use forebay::lock::{Lock, LockError};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use utoipa::ToSchema;
 
 use super::{
     answer::{self, millis},
@@ -29,28 +29,49 @@ const LIFE: Duration = Duration::from_secs(30);
 const BOUNDS: [Duration; 2] = [Duration::from_millis(100), Duration::from_hours(24)];
 
 /// The body of `POST /v1/locks/{name}`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = LockAsked, example = json!({ "ttl_ms": 30000 }))]
 struct Asked {
+    #[schema(minimum = 100, maximum = 86400000, default = 30000)]
     ttl_ms: Option<u64>,
     /// What is left out is 0: the client is answered at once.
+    #[schema(maximum = 31500, default = 0)]
     wait_ms: Option<u64>,
+    #[schema(value_type = Option<String>, pattern = "^[0-9a-f]{32}$")]
     token: Option<GivenToken>,
 }
 
 /// The body of `PATCH /v1/locks/{name}`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = LockRenewal, example = json!({ "ttl_ms": 60000 }))]
 struct AskedAgain {
+    #[schema(minimum = 100, maximum = 86400000, default = 30000)]
     ttl_ms: Option<u64>,
 }
 
 /// A lock that the client holds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Lock)]
 struct Taken {
     token: String,
     fence: u64,
     ttl_ms: u64,
+}
+
+/// How long a lock lasts from now on.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LockRenewed)]
+struct Renewed {
+    ttl_ms: u64,
+}
+
+/// What became of a lock that was to be taken away.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Released {
+    /// Whether anybody held it.
+    pub(crate) released: bool,
 }
 
 impl Asked {
@@ -78,6 +99,14 @@ fn time_to_live(ttl_ms: Option<u64>) -> Result<Duration, Problem> {
 }
 
 /// Takes the lock, and waits for it if the client wants to.
+#[utoipa::path(
+    post, path = "/v1/locks/{name}", tag = "locks",
+    request_body(content = Asked),
+    responses(
+        (status = 201, description = "It is yours", body = Taken),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::Locked, Kind::ShuttingDown, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn take(
     State(app): State<Shared>,
     Named(name): Named,
@@ -125,6 +154,17 @@ fn cut_short(error: LockError) -> Problem {
 }
 
 /// Holds the lock for longer.
+#[utoipa::path(
+    patch, path = "/v1/locks/{name}", tag = "locks",
+    params(
+        ("Forebay-Token" = String, Header, description = "The token that the POST has handed out", pattern = "^[0-9a-f]{32}$", example = "0123456789abcdef0123456789abcdef"),
+    ),
+    request_body(content = AskedAgain),
+    responses(
+        (status = 200, description = "It lasts for so long from now on", body = Renewed),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::NotTheHolder, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn renew(
     State(app): State<Shared>,
     Named(name): Named,
@@ -137,12 +177,43 @@ pub(crate) async fn renew(
     let life = time_to_live(asked.ttl_ms)?;
     let renewed = app.forebay.lock(&name).time_to_live(life).renew(token).await;
     match renewed.map_err(|error| refused(&error))? {
-        true => Ok(answer::json(&json!({ "ttl_ms": millis(life) }))),
+        true => Ok(answer::json(&Renewed { ttl_ms: millis(life) })),
         false => Err(not_the_holder("nothing is changed")),
     }
 }
 
+/// Takes the lock from whoever holds it, who is told when he renews it.
+#[utoipa::path(
+    delete, path = "/ops/locks/{name}", tag = "operations",
+    responses(
+        (status = 200, description = "It is free", body = Released),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
+pub(crate) async fn force_release(
+    State(app): State<Shared>,
+    Named(name): Named,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    Query::read(&uri, &[])?;
+    extract::without_token(&headers)?;
+    extract::unconditional(&headers)?;
+    let released = app.forebay.lock(&name).force_release().await.map_err(|error| refused(&error))?;
+    Ok(answer::json(&Released { released }))
+}
+
 /// Frees the lock.
+#[utoipa::path(
+    delete, path = "/v1/locks/{name}", tag = "locks",
+    params(
+        ("Forebay-Token" = String, Header, description = "The token that the POST has handed out", pattern = "^[0-9a-f]{32}$", example = "0123456789abcdef0123456789abcdef"),
+    ),
+    responses(
+        (status = 204, description = "It is free"),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader, Kind::NotTheHolder, Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn release(
     State(app): State<Shared>,
     Named(name): Named,

@@ -3,13 +3,20 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use forebay::status::{RedisStatus, Status};
+use forebay::{
+    health::Health as Told,
+    status::{RedisStatus, Status},
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
 
-use super::answer::millis;
+use super::{
+    answer::{micros, millis},
+    monitor::ahead,
+};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Health {
     Ready,
@@ -19,7 +26,8 @@ enum Health {
 }
 
 /// The members of the answer.
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = Readiness)]
 pub(super) struct Report {
     status: Health,
     /// By component.
@@ -29,8 +37,10 @@ pub(super) struct Report {
     figures: Option<Figures>,
 }
 
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = ReadinessFigures)]
 struct Figures {
+    #[schema(value_type = Object)]
     components: Map<String, Value>,
     store: &'static str,
 }
@@ -58,6 +68,18 @@ impl Report {
         };
         let components = components.into_iter().map(|part| (part.name.to_owned(), part.verbose())).collect();
         Self { status, reasons, figures: Some(Figures { components, store }) }
+    }
+
+    /// Adds what Redis tells of itself.
+    pub(super) fn with(mut self, told: &Told) -> Self {
+        if let (Some(figures), Told::Redis(told)) = (&mut self.figures, told)
+            && let Some(redis) = figures.components.get_mut("redis")
+            && let Some(of) = told.servers.iter().find_map(|server| server.figures.as_ref())
+        {
+            redis["version"] = json!(format!("{} {}", of.software, of.version));
+            redis["clock_ahead_ms"] = json!(of.clock.map(ahead));
+        }
+        self
     }
 
     /// The same without its figures.
@@ -92,7 +114,15 @@ fn connection(redis: &RedisStatus) -> Component {
     Component {
         name: "redis",
         reason: redis.reason.clone().or(mute),
-        figures: json!({ "usable": redis.usable, "reason": redis.reason, "in_flight": redis.in_flight }),
+        figures: json!({
+            "usable": redis.usable,
+            "reason": redis.reason,
+            "in_flight": redis.in_flight,
+            "nodes": redis.nodes,
+            "nodes_down": redis.nodes_down,
+            "round_trip_p50_us": redis.round_trips.p50.map(micros),
+            "round_trip_p99_us": redis.round_trips.p99.map(micros),
+        }),
     }
 }
 
@@ -140,6 +170,8 @@ mod tests {
         let mut redis = RedisStatus::default();
         redis.usable = true;
         redis.in_flight = 3;
+        redis.nodes = 1;
+        redis.round_trips.p50 = Some(Duration::from_micros(80));
         redis.hears = true;
         redis.staleness_bound = Duration::from_millis(1_510);
         redis
@@ -166,7 +198,10 @@ mod tests {
     #[test]
     fn a_server_that_stands_well_with_redis_is_ready() {
         let components = json!({
-            "redis": { "status": "ready", "usable": true, "reason": null, "in_flight": 3 },
+            "redis": {
+                "status": "ready", "usable": true, "reason": null, "in_flight": 3, "nodes": 1, "nodes_down": 0,
+                "round_trip_p50_us": 80, "round_trip_p99_us": null,
+            },
             "bus": { "status": "ready", "hears": true, "staleness_bound_ms": 1_510, "gaps": 0 },
             "deferred": { "status": "ready", "count": 0, "oldest_ms": 0 },
         });
@@ -185,9 +220,9 @@ mod tests {
         let reasons = json!({ "redis": "the breaker is open" });
         assert_eq!(in_short(redis.clone()), json!({ "status": "degraded", "reasons": reasons }));
         let verbose = json!(report(redis));
-        let component =
-            json!({ "status": "degraded", "usable": false, "reason": "the breaker is open", "in_flight": 3 });
-        assert_eq!(verbose["components"]["redis"], component);
+        let component = &verbose["components"]["redis"];
+        assert_eq!([&component["status"], &component["reason"]], ["degraded", "the breaker is open"]);
+        assert_eq!(component["usable"], false);
         assert_eq!(verbose["components"]["bus"]["status"], "ready");
     }
 

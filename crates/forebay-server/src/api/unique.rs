@@ -12,6 +12,7 @@ use forebay::{
     unique::{Count, Date},
 };
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{answer, given::required};
 use crate::{
@@ -24,13 +25,23 @@ use crate::{
 const LONGEST: usize = 1024;
 
 /// The body of `POST /v1/unique/{counter}`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({ "ids": ["ada", "grace"] }))]
 struct Seen {
+    #[schema(value_type = Vec<String>, min_items = 1, max_items = 10000)]
     ids: Option<Vec<String>>,
 }
 
 /// Records that some came now.
+#[utoipa::path(
+    post, path = "/v1/unique/{counter}", tag = "visitors",
+    request_body(content = Seen),
+    responses(
+        (status = 204, description = "They are counted"),
+    ),
+    extensions(("x-problems" = json!([Kind::RedisUnavailable]))),
+)]
 pub(crate) async fn record(
     AskedCounter(counter): AskedCounter,
     uri: Uri,
@@ -56,7 +67,8 @@ fn check(ids: &[String]) -> Result<(), Problem> {
 }
 
 /// How many came on some days.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Count)]
 struct Counted {
     count: u64,
     from: String,
@@ -96,6 +108,17 @@ fn unusable(why: &str) -> Problem {
 }
 
 /// Answers how many came.
+#[utoipa::path(
+    get, path = "/v1/unique/{counter}", tag = "visitors",
+    params(
+        ("days" = Option<u32>, Query, nullable = false, description = "The last days, of which today is one; at most those that are kept", minimum = 1, example = 7),
+        ("date" = Option<String>, Query, nullable = false, description = "One day, instead", format = Date),
+    ),
+    responses(
+        (status = 200, description = "How many different ones came", body = Counted),
+    ),
+    extensions(("x-problems" = json!([Kind::RedisUnavailable, Kind::ForeignKey]))),
+)]
 pub(crate) async fn count(ReadCounter(counter): ReadCounter, uri: Uri) -> Result<Response, Problem> {
     let counted = match Asked::read(&uri, counter.keep_days())? {
         Asked::On(date) => counter.count(date).await,

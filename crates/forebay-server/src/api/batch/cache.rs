@@ -24,8 +24,9 @@ use futures::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
-use self::items::{Entry, Held, Looked, Named, Renewed, Written};
+use self::items::{Entry, Held, Looked, LookedFields, Named, Renewed, RenewedFields, Written};
 use crate::{
     api::{
         answer::{self, CACHE_STATUS, FOREBAY_CACHE},
@@ -54,7 +55,60 @@ type Answered = Result<Response, Problem>;
 /// The calls, by the one member of the body.
 const CALLS: &str = "`get`, `lease`, `put`, `fill`, `renew`, `release` or `invalidate`";
 
+/// The body: one of these calls, and its items.
+#[derive(ToSchema)]
+#[schema(as = Batch, min_properties = 1, max_properties = 1, example = json!({ "get": [{ "id": "greeting" }] }))]
+#[serde(deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "it is only described: items are read one by one, so that each is refused alone"
+)]
+struct Calls {
+    #[schema(min_items = 1, max_items = 1000, nullable = false)]
+    get: Option<Vec<Named>>,
+    #[schema(min_items = 1, max_items = 1000, nullable = false)]
+    lease: Option<Vec<LookedFields>>,
+    #[schema(min_items = 1, max_items = 1000, nullable = false)]
+    put: Option<Vec<Written>>,
+    #[schema(min_items = 1, max_items = 1000, nullable = false)]
+    fill: Option<Vec<Written>>,
+    #[schema(min_items = 1, max_items = 1000, nullable = false)]
+    renew: Option<Vec<RenewedFields>>,
+    #[schema(min_items = 1, max_items = 1000, nullable = false)]
+    release: Option<Vec<Held>>,
+    #[schema(min_items = 1, max_items = 1000, nullable = false)]
+    invalidate: Option<Vec<Named>>,
+}
+
+/// What an item is told: its status, and what the single call would have said in headers and body.
+#[derive(ToSchema)]
+#[schema(as = BatchAnswer)]
+#[expect(dead_code, reason = "it is only described: its members are put together from an answer")]
+struct Answer {
+    status: u16,
+    id: Option<String>,
+    /// The bytes, in base64.
+    value: Option<String>,
+    content_type: Option<String>,
+    age: Option<u64>,
+    etag: Option<String>,
+    cache_status: Option<String>,
+    forebay_cache: Option<String>,
+    lease: Option<String>,
+    lease_ms: Option<u64>,
+    /// Of a refusal, as are `title`, `detail` and the others.
+    r#type: Option<String>,
+}
+
 /// Makes the call that the body names, for each of its items.
+#[utoipa::path(
+    post, path = "/v1/batch/cache/{space}", tag = "batch",
+    request_body(content = Calls, description = "One call, and up to 1,000 different ids"),
+    responses(
+        (status = 200, description = "Each in its place, as it would have been told alone", body = Vec<Answer>),
+    ),
+    extensions(("x-problems" = json!([Kind::InvalidHeader]))),
+)]
 pub(crate) async fn call(
     State(app): State<Shared>,
     Extension(id): Extension<RequestId>,

@@ -12,6 +12,7 @@ use forebay::Subject;
 use futures::stream::{self, StreamExt};
 use serde::Deserialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::{
     api::{answer, decision},
@@ -29,8 +30,9 @@ const MOST: usize = 1_000;
 const AT_A_TIME: usize = 64;
 
 /// One check.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = BatchCheck, example = json!({ "policy": "api", "subject": "user:42" }))]
 struct Item {
     policy: String,
     subject: String,
@@ -38,7 +40,28 @@ struct Item {
     cost: Option<u64>,
 }
 
+/// What each check is told: a decision, or why there is none, or both.
+#[derive(ToSchema)]
+#[schema(as = BatchDecision)]
+#[expect(dead_code, reason = "it is only described: decisions and problems are written where they are made")]
+struct Answer {
+    #[serde(flatten)]
+    decision: Option<decision::Told<'static>>,
+    /// Of a refusal, as are `title`, `detail` and the others.
+    #[schema(nullable = false)]
+    r#type: Option<String>,
+    #[schema(nullable = false)]
+    status: Option<u16>,
+}
+
 /// Answers each item, in order, by what `POST /v1/limits/{policy}` would have as its body.
+#[utoipa::path(
+    post, path = "/v1/batch/limits", tag = "batch",
+    request_body(content = Vec<Item>, description = "Up to 1,000 checks"),
+    responses(
+        (status = 200, description = "Each in its place, as it would have been told alone", body = Vec<Answer>),
+    ),
+)]
 pub(crate) async fn check(
     State(app): State<Shared>,
     Extension(id): Extension<RequestId>,

@@ -6,6 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use forebay::cache::{Loaded, Token};
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::{
     api::{
@@ -34,8 +35,9 @@ macro_rules! entries {
 entries!(Named, Looked, Renewed, Held, Written);
 
 /// An id alone.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = BatchId)]
 pub(super) struct Named {
     pub(super) id: String,
 }
@@ -48,9 +50,10 @@ pub(super) struct Looked {
     pub(super) asked: Asked,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct LookedFields {
+#[schema(as = BatchLookup)]
+pub(super) struct LookedFields {
     id: String,
     wait_ms: Option<u64>,
     lease_ms: Option<u64>,
@@ -71,9 +74,10 @@ pub(super) struct Renewed {
     pub(super) asked: AskedAgain,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct RenewedFields {
+#[schema(as = BatchRenewal)]
+pub(super) struct RenewedFields {
     id: String,
     lease: String,
     lease_ms: Option<u64>,
@@ -86,8 +90,9 @@ impl From<RenewedFields> for Renewed {
 }
 
 /// A lease that is to end.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = BatchRelease)]
 pub(super) struct Held {
     pub(super) id: String,
     pub(super) lease: String,
@@ -96,8 +101,9 @@ pub(super) struct Held {
 }
 
 /// What is to be stored, by the holder of a lease or by a put.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = BatchValue)]
 pub(super) struct Written {
     pub(super) id: String,
     lease: Option<String>,
