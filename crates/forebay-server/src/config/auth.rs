@@ -42,7 +42,7 @@ pub(crate) enum Scope {
     Data,
     /// Figures and metrics.
     Read,
-    /// What only operators are to do: invalidating by a pattern.
+    /// What operators are to do: everything below `/ops`, the actions of the page, and invalidating by a pattern.
     Ops,
 }
 

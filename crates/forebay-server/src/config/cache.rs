@@ -105,6 +105,15 @@ impl Cache {
         })
     }
 
+    /// What is legal, and likely not what was meant.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let spaces = self.spaces.iter();
+        let doubts = spaces.flat_map(|(name, space)| {
+            space.doubts().into_iter().map(move |doubt| format!("`cache.spaces.\"{name}\".{doubt}"))
+        });
+        doubts.collect()
+    }
+
     /// The declared space whose callers may wait longest, and how long.
     pub(super) fn longest_wait(&self) -> Option<(&str, Duration)> {
         let waits = self.spaces.iter().map(|(name, space)| (name.as_str(), space.longest_wait()));
@@ -139,6 +148,35 @@ impl Space {
             return Err("adaptive` needs a `time_to_live`, for what is put".to_owned());
         }
         refresh::check(self.refresh, self.beta, self.ahead)
+    }
+
+    /// What deserves a look, after the path of the space.
+    fn doubts(&self) -> Vec<String> {
+        let span = |period: Option<Period>| period.map_or(Duration::ZERO, |period| period.0);
+        let (life, stale) = (span(self.time_to_live), span(self.stale_for));
+        let hands_out = !matches!(self.refresh, None | Some(RefreshName::Never));
+        let rules = [
+            (life.is_zero(), "time_to_live` is left out: whoever writes must give `ttl_ms`"),
+            (
+                !hands_out && !stale.is_zero(),
+                "stale_for` keeps values that nobody is given while the origin answers: set `refresh`",
+            ),
+            (
+                !life.is_zero() && span(self.local_time_to_live) > life,
+                "local_time_to_live` is above `time_to_live`, which ends it",
+            ),
+            (
+                !life.is_zero() && span(self.absent_for) > life,
+                "absent_for` is above `time_to_live`: what does not exist is remembered for longer than what does",
+            ),
+            (
+                self.wait.is_some()
+                    && self.load_timeout.is_some()
+                    && span(self.wait) < span(self.load_timeout),
+                "wait` is below `load_timeout`: whoever waits for a slow load goes away before it ends",
+            ),
+        ];
+        rules.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt.to_owned()).collect()
     }
 
     fn longest_wait(&self) -> Duration {

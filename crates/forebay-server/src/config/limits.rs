@@ -84,6 +84,11 @@ impl Limits {
         self.0.get(name)
     }
 
+    /// What is legal, and likely not what was meant.
+    pub(super) fn doubts(&self, is_shared: bool) -> Vec<String> {
+        self.0.iter().flat_map(|(name, policy)| policy.doubts(name, is_shared)).collect()
+    }
+
     /// Gives the policy called `name` the tiers of `wanted`.
     pub(crate) fn adopt_tiers(&mut self, name: &str, wanted: Policy) {
         if let Some(policy) = self.0.get_mut(name) {
@@ -114,6 +119,21 @@ impl Policy {
             return Err(format!("`limits.{policy}.expected_processes` is 0; {why}"));
         }
         self.tiers_for(policy, self).map(drop)
+    }
+
+    fn doubts(&self, policy: &str, is_shared: bool) -> Vec<String> {
+        let mut doubts = Vec::new();
+        let is_declared = self.tiers.is_some();
+        if is_shared && is_declared && self.on_outage == OnOutageName::Local && self.expected_processes == 1 {
+            let why = "without Redis each server allows the whole quota by itself; set how many there are";
+            doubts.push(format!("`limits.{policy}.expected_processes` is 1: {why}"));
+        }
+        let lowest = self.tiers.as_ref().and_then(|tiers| tiers.get(&self.lowest));
+        if lowest.is_some_and(|Windows(windows)| windows.is_empty()) {
+            let why = "callers whose tier is unknown have no limit at all";
+            doubts.push(format!("`limits.{policy}.lowest` is `{}`, which is unlimited: {why}", self.lowest));
+        }
+        doubts
     }
 
     /// The tiers of `wanted`, which may be of another file, if this policy can have them.

@@ -5,6 +5,7 @@
 
 mod auth;
 mod cache;
+mod doubts;
 mod file;
 mod flags;
 mod limits;
@@ -14,6 +15,7 @@ mod redis;
 mod refresh;
 mod server;
 mod store;
+mod told;
 mod topics;
 mod unique;
 mod windows;
@@ -27,9 +29,11 @@ pub(crate) use cache::{Cache, Space};
 use file::File;
 pub(crate) use flags::Flags;
 pub(crate) use limits::{Limits, Policy};
+pub(crate) use period::typed as period;
 use redis::Redis;
 use server::Server;
 pub(crate) use store::Store;
+pub(crate) use told::Setting;
 use topics::Topics;
 pub(crate) use unique::{Counter, Unique};
 

@@ -34,6 +34,12 @@ impl Visitor<'_> for Text {
     }
 }
 
+/// A length of time as it is typed.
+pub(crate) fn typed(text: &str) -> Result<Duration, String> {
+    let remedy = "write a length of time such as 1h, 30s or 250ms";
+    parse(text).map(|Period(period)| period).ok_or_else(|| remedy.to_owned())
+}
+
 fn parse(text: &str) -> Option<Period> {
     let span: Span = text.parse().ok()?;
     let signed = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;

@@ -49,6 +49,21 @@ impl Url {
         self.0.is_empty()
     }
 
+    /// Whether it has a password.
+    pub(super) fn has_a_password(&self) -> bool {
+        let authority =
+            self.0.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?']).next().unwrap_or(""));
+        authority.rsplit_once('@').is_some_and(|(who, _)| who.contains(':'))
+    }
+
+    /// Whether somebody between this machine and another could read the password.
+    pub(super) fn sends_a_password_in_the_clear(&self) -> bool {
+        let is_encrypted = self.0.starts_with("rediss") || self.0.starts_with("valkeys");
+        let here = ["127.", "localhost", "[::1]"];
+        let is_near = self.place().is_some_and(|place| here.iter().any(|host| place.starts_with(host)));
+        self.has_a_password() && !is_encrypted && !is_near
+    }
+
     /// Host and port, unless these could be part of a password that was not escaped.
     pub(crate) fn place(&self) -> Option<&str> {
         let (_, rest) = self.0.split_once("://")?;

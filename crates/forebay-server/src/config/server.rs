@@ -81,6 +81,17 @@ impl Server {
         }
     }
 
+    /// What is legal, and likely not what was meant.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let everybody = self.trusted_proxies.networks.iter().find(|network| network.ends_with("/0"));
+        let doubt = |network: &String| {
+            format!(
+                "`server.trusted_proxies` has {network}: any client can claim any address, and pass by limits"
+            )
+        };
+        everybody.map(doubt).into_iter().collect()
+    }
+
     pub(super) fn check(&self, cache: &Cache, limits: &Limits) -> Result<(), String> {
         if let Some(policy) = self.limit().filter(|policy| limits.get(policy).is_none()) {
             return Err(format!(

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
+/// The days before today that a week has.
+const WEEK: u32 = 6;
+
 /// The most days that the library keeps.
 const MOST_DAYS: u32 = 400;
 
@@ -50,6 +53,16 @@ impl Unique {
     /// The declared counters.
     pub(crate) fn counters(&self) -> impl Iterator<Item = (&str, Counter)> {
         self.counters.iter().map(|(name, declared)| (name.as_str(), self.completed(declared)))
+    }
+
+    /// What is legal, and likely not what was meant.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let short = |(name, counter): (&str, Counter)| {
+            let why = "a week, as /analytics/uv/weekly counts it, has days that are gone";
+            let days = counter.keep_days;
+            (days < WEEK).then(|| format!("`unique.counters.\"{name}\".keep_days` is {days}: {why}"))
+        };
+        self.counters().filter_map(short).collect()
     }
 
     fn completed(&self, declared: &Declared) -> Counter {
