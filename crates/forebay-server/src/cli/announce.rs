@@ -18,6 +18,7 @@ pub(super) fn announce(address: &SocketAddr, config: &Config) {
     let text = format!(
         r#"forebay listens on {base}
 Application `{app}`, {store}. Open to {who}.
+The dashboard is at {base}/
 
 Keep a value for a minute, and read it:
   curl{token} -X PUT --data hello '{base}/v1/cache/demo/greeting?ttl_ms=60000'

@@ -8,13 +8,14 @@ use std::{
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::{net::TcpListener, runtime::Runtime, time::timeout};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
-use super::{Failure, announce::announce, signals::Signals};
+use super::{Failure, Verdict, announce::announce, signals::ServerSignals};
 use crate::{
     app::{App, Shared},
     config::{Config, Flags},
-    connections,
+    connections, dashboard, monitor,
+    otlp::Otlp,
     reload::Reload,
     router::router,
 };
@@ -22,23 +23,35 @@ use crate::{
 /// What the library takes beyond its budget, in which it says what it could not do.
 const CLOSING: Duration = Duration::from_millis(300);
 
+/// How another address is chosen.
+const ADDRESSES: &str = "choose another address with --listen, FOREBAY_LISTEN or `listen` in the file";
+
 /// Runs the server until it is told to stop.
-pub(super) fn run(flags: Flags) -> Result<(), Failure> {
+pub(super) fn run(flags: Flags) -> Result<Verdict, Failure> {
     let config = Config::load(flags.clone())?;
-    start_log()?;
+    let otlp = Otlp::from_env().map_err(Failure::Usage)?;
+    start_log(otlp.as_ref())?;
     raise_file_limit();
-    let runtime = Runtime::new().map_err(|error| Failure::Start(format!("cannot start threads: {error}")))?;
-    let outcome = runtime.block_on(serve(&config, flags));
+    let runtime =
+        Runtime::new().map_err(|error| Failure::Undone(format!("cannot start threads: {error}")))?;
+    let outcome = runtime.block_on(serve(&config, flags, otlp.clone()));
     // Connections that clients still hold open after the budget end with the process; nobody waits for them.
     runtime.shutdown_background();
-    outcome
+    if let Some(otlp) = otlp {
+        otlp.end();
+    }
+    outcome.map(|()| Verdict::Well)
 }
 
-async fn serve(config: &Config, flags: Flags) -> Result<(), Failure> {
+async fn serve(config: &Config, flags: Flags, otlp: Option<Otlp>) -> Result<(), Failure> {
     let mut signals =
-        Signals::new().map_err(|error| Failure::Start(format!("cannot hear signals: {error}")))?;
+        ServerSignals::new().map_err(|error| Failure::Undone(format!("cannot hear signals: {error}")))?;
     let app = App::start(config).await?;
-    let (listener, address) = bind(config).await?;
+    let (listener, address) = bind(config, ADDRESSES).await?;
+    look_after(&app);
+    if let Some(otlp) = otlp {
+        tokio::spawn(otlp.tell(app.clone()));
+    }
     announce(&address, config);
     let mut reload = Reload::new(flags, config);
     let stop = async {
@@ -49,8 +62,16 @@ async fn serve(config: &Config, flags: Flags) -> Result<(), Failure> {
     let open = connections::serve(listener, router(app.clone()), stop).await;
     tokio::select! {
         () = shut_down(open.shutdown(), &app, config.server.shutdown_budget()) => Ok(()),
-        signal = signals.end(async || {}) => Err(Failure::Start(format!("ended by a second {signal}"))),
+        signal = signals.end(async || {}) => Err(Failure::Undone(format!("ended by a second {signal}"))),
     }
+}
+
+/// Begins what a server does while nobody asks it for anything.
+pub(super) fn look_after(app: &Shared) {
+    tokio::spawn(monitor::watch(app.clone()));
+    tokio::spawn(dashboard::sample(app.clone()));
+    tokio::spawn(dashboard::count(app.clone()));
+    tokio::spawn(dashboard::monitored(app.clone()));
 }
 
 /// Ends within `budget`: most of it is for the requests that run, the rest for the library.
@@ -64,33 +85,34 @@ async fn shut_down(requests: impl Future<Output = ()>, app: &Shared, budget: Dur
     }
 }
 
-async fn bind(config: &Config) -> Result<(TcpListener, SocketAddr), Failure> {
+/// Listens where the settings say; `remedy` says how to choose another place.
+pub(super) async fn bind(config: &Config, remedy: &str) -> Result<(TcpListener, SocketAddr), Failure> {
     let refuse = |error: io::Error| {
         let addresses: Vec<_> = config.listen.iter().map(ToString::to_string).collect();
-        let remedy = "choose another address with --listen, FOREBAY_LISTEN or `listen` in the file";
-        Failure::Start(format!("cannot listen on {}: {error}; {remedy}", addresses.join(" or ")))
+        Failure::Undone(format!("cannot listen on {}: {error}; {remedy}", addresses.join(" or ")))
     };
     let listener = TcpListener::bind(config.listen.as_slice()).await.map_err(refuse)?;
     let address = listener.local_addr().map_err(refuse)?;
     Ok((listener, address))
 }
 
-fn start_log() -> Result<(), Failure> {
-    let filter = match std::env::var("RUST_LOG") {
+/// What is logged, as the environment says.
+pub(super) fn filter() -> Result<EnvFilter, Failure> {
+    match std::env::var("RUST_LOG") {
         Ok(directives) if !directives.is_empty() => EnvFilter::try_new(&directives)
-            .map_err(|error| Failure::Config(format!("RUST_LOG is `{directives}`: {error}; try `info`")))?,
-        _ => EnvFilter::new("info"),
-    };
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
+            .map_err(|error| Failure::Usage(format!("RUST_LOG is `{directives}`: {error}; try `info`"))),
+        _ => Ok(EnvFilter::new("info")),
+    }
+}
+
+fn start_log(otlp: Option<&Otlp>) -> Result<(), Failure> {
+    let lines = fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal());
+    tracing_subscriber::registry().with(filter()?).with(lines).with(otlp.map(Otlp::layer)).init();
     Ok(())
 }
 
 /// Every waiting client is an open file, and Debian's soft limit is 1,024.
-fn raise_file_limit() {
+pub(super) fn raise_file_limit() {
     let raised = getrlimit(Resource::RLIMIT_NOFILE)
         .and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
     if let Err(error) = raised {
