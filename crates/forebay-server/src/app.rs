@@ -11,7 +11,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     config::{Config, ConfigError, Store},
     counters::Counters,
+    dashboard::Dashboard,
     limits::Limits,
+    metrics::Metrics,
     middleware::Tokens,
     spaces::Spaces,
     topics::Topics,
@@ -25,7 +27,9 @@ pub(crate) struct App {
     pub(crate) limits: Limits,
     pub(crate) counters: Counters,
     pub(crate) topics: Topics,
+    pub(crate) metrics: Metrics,
     pub(crate) tokens: Tokens,
+    pub(crate) dashboard: Dashboard,
     pub(crate) addresses: Addresses,
     pub(crate) limit_headers: HeaderStyle,
     pub(crate) request_deadline: Duration,
@@ -40,7 +44,8 @@ pub(crate) type Shared = Arc<App>;
 impl App {
     /// Opens the store and makes the declared spaces and policies.
     pub(crate) async fn start(config: &Config) -> Result<Shared, ConfigError> {
-        let mut builder = Forebay::builder(&config.app);
+        let metrics = Metrics::new(config);
+        let mut builder = Forebay::builder(&config.app).observe(metrics.library()).heavy_hitters();
         if let Store::Redis { url, .. } = &config.store {
             builder = builder.redis(url.expose());
         }
@@ -58,18 +63,27 @@ impl App {
         let limits = Limits::declare(&forebay, config)?;
         let counters = Counters::declare(forebay.clone(), config)?;
         let topics = Topics::declare(forebay.clone(), config)?;
+        let draining = CancellationToken::new();
+        tokio::spawn(metrics.clone().keep(draining.clone()));
         Ok(Arc::new(Self {
             forebay,
             spaces,
             limits,
             counters,
             topics,
+            metrics,
             tokens: Tokens::new(&config.auth),
+            dashboard: Dashboard::default(),
             addresses: config.server.addresses().clone(),
             limit_headers: config.server.limit_headers(),
             request_deadline: config.request_deadline(),
             lock_wait: config.lock_wait(),
-            draining: CancellationToken::new(),
+            draining,
         }))
+    }
+
+    /// The figures of this moment in Prometheus' text format.
+    pub(crate) fn metrics(&self) -> String {
+        self.metrics.render(&self.forebay)
     }
 }

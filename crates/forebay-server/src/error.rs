@@ -11,10 +11,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use forebay::{Error, ErrorKind};
-use serde::Serialize;
+use serde::{Serialize, Serializer, ser::SerializeStruct};
 use serde_json::Value;
 
-const TYPES: &str = "https://forebay.dev/problems/";
+/// In front of the name of each kind.
+pub(crate) const TYPES: &str = "https://forebay.dev/problems/";
 
 /// What is wrong. Its name is the last part of the problem's `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +66,11 @@ pub(crate) enum Kind {
 const SOON: u64 = 1;
 
 impl Kind {
+    /// The last part of the `type`.
+    pub(crate) fn name(self) -> &'static str {
+        self.row().1
+    }
+
     fn row(self) -> (u16, &'static str, &'static str) {
         match self {
             Self::InvalidPath => (400, "invalid-path", "The path cannot be read"),
@@ -110,6 +116,18 @@ impl Kind {
             Self::RedisUnavailable => (503, "redis-unavailable", "Redis cannot be asked"),
             Self::ShuttingDown => (503, "shutting-down", "The server is being shut down"),
         }
+    }
+}
+
+/// Its row of the table, as the document of the calls wants it.
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (status, name, title) = self.row();
+        let mut row = serializer.serialize_struct("Kind", 3)?;
+        row.serialize_field("status", &status)?;
+        row.serialize_field("name", name)?;
+        row.serialize_field("title", title)?;
+        row.end()
     }
 }
 

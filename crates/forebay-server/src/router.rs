@@ -1,64 +1,137 @@
 //! Every call, and what stands in front of it.
 
 use axum::{
-    Router,
+    Extension, Router,
+    http::{HeaderValue, header::CONTENT_SECURITY_POLICY},
     middleware::{from_fn, from_fn_with_state},
-    routing::{get, post},
+    routing::get,
 };
 use tower::ServiceBuilder;
-use tower_http::{catch_panic::CatchPanicLayer, trace::TraceLayer};
+use tower_http::{catch_panic::CatchPanicLayer, set_header::SetResponseHeaderLayer, trace::TraceLayer};
+use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     api::{
-        batch, cache, claims, events, figures, health, idempotency, invalidate, lease, limits, locks, unique,
-        visitors,
+        batch, cache, claims, events, figures, health, idempotency, inspect, invalidate, lease, limits,
+        locks, metrics, monitor, unique, visitors,
     },
     app::Shared,
+    config::Scope,
+    dashboard,
     error::{Kind, Problem},
-    middleware::{self, problem_of_panic, require_data, require_data_or_ops, require_read},
+    middleware::{self, problem_of_panic, require_data, require_data_or_ops, require_ops, require_read},
+    openapi::{self, Document},
 };
+
+/// For everything that is no page of the server's: whatever is stored, a browser runs none of it.
+const INERT: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
 
 /// The server as a service.
 pub(crate) fn router(app: Shared) -> Router {
-    let data = Router::new()
-        .route("/v1/cache/{space}/{id}", get(cache::read).put(cache::store).delete(cache::invalidate))
-        .route(
-            "/v1/cache/{space}/{id}/lease",
-            post(lease::take).put(lease::fill).patch(lease::renew).delete(lease::give_back),
-        )
-        .route("/v1/clear/{space}", post(invalidate::all))
-        .route("/v1/limits/{policy}", post(limits::check))
-        .route("/v1/limits/{policy}/{subject}", get(limits::peek).delete(limits::reset))
-        .route("/v1/batch/cache/{space}", post(batch::cache::call))
-        .route("/v1/batch/limits", post(batch::limits::check))
-        .route("/v1/locks/{name}", post(locks::take).patch(locks::renew).delete(locks::release))
-        .route("/v1/claims/{name}", post(claims::claim).delete(claims::give_back))
-        .route(
-            "/v1/idempotency/{key}",
-            post(idempotency::begin)
-                .put(idempotency::complete)
-                .patch(idempotency::renew)
-                .delete(idempotency::give_up),
-        )
-        .route("/v1/events/{topic}", post(events::publish).get(events::listen))
-        .route("/v1/unique/{counter}", post(unique::record).get(unique::count))
-        .route_layer(from_fn_with_state(app.clone(), require_data));
-    let invalidations = Router::new()
-        .route("/v1/invalidate/{space}", post(invalidate::named))
-        .route_layer(from_fn_with_state(app.clone(), require_data_or_ops));
-    let figures = Router::new()
-        .route("/rate-limit/stats", get(figures::limits))
-        .route("/analytics/uv/today", get(visitors::today))
-        .route("/analytics/uv/weekly", get(visitors::weekly))
-        .route_layer(from_fn_with_state(app.clone(), require_read));
-    let routes = Router::new()
-        .route("/livez", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .merge(data)
-        .merge(invalidations)
-        .merge(figures)
-        .fallback(unknown);
-    around(routes, &app).with_state(app)
+    let page = Router::new()
+        .route("/", get(dashboard::asset))
+        .route("/docs", get(dashboard::asset))
+        .route("/dashboard/{file}", get(dashboard::asset))
+        .route("/dashboard/{folder}/{file}", get(dashboard::asset));
+    let guarded = |(access, calls): (Access, OpenApiRouter<Shared>)| access.guard(calls.into(), &app);
+    let calls = groups().into_iter().map(guarded).fold(page, Router::merge);
+    let document = Extension(Document::new(document()));
+    around(calls.fallback(unknown).layer(document), &app).with_state(app)
+}
+
+/// What there is to call, as an OpenAPI document.
+pub(crate) fn document() -> String {
+    let described =
+        |(access, calls): (Access, OpenApiRouter<Shared>)| (calls.into_openapi(), access.scopes());
+    Document::of(groups().into_iter().map(described))
+}
+
+/// All calls, by who may make them.
+fn groups() -> [(Access, OpenApiRouter<Shared>); 5] {
+    [
+        (Access::Open, open()),
+        (Access::Data, data()),
+        (Access::Changes, changes()),
+        (Access::Figures, figures()),
+        (Access::Operations, operations()),
+    ]
+}
+
+fn open() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(health::alive))
+        .routes(routes!(health::ready))
+        .routes(routes!(openapi::document))
+        .routes(routes!(dashboard::rights::rights))
+}
+
+fn data() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(cache::read, cache::store, cache::invalidate))
+        .routes(routes!(lease::take, lease::fill, lease::renew, lease::give_back))
+        .routes(routes!(invalidate::all))
+        .routes(routes!(limits::check))
+        .routes(routes!(limits::peek))
+        .routes(routes!(batch::cache::call))
+        .routes(routes!(batch::limits::check))
+        .routes(routes!(locks::take, locks::renew, locks::release))
+        .routes(routes!(claims::claim, claims::give_back))
+        .routes(routes!(idempotency::begin, idempotency::complete, idempotency::renew, idempotency::give_up))
+        .routes(routes!(events::publish, events::listen))
+        .routes(routes!(unique::record, unique::count))
+}
+
+fn changes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(invalidate::named)).routes(routes!(limits::reset))
+}
+
+fn figures() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(metrics::text))
+        .routes(routes!(figures::limits))
+        .routes(routes!(monitor::stats))
+        .routes(routes!(visitors::today))
+        .routes(routes!(visitors::weekly))
+        .routes(routes!(dashboard::past::past))
+        .routes(routes!(dashboard::live::live))
+}
+
+fn operations() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(inspect::inspect)).routes(routes!(locks::force_release))
+}
+
+/// Who may make a call.
+#[derive(Debug, Clone, Copy)]
+enum Access {
+    Open,
+    Data,
+    Changes,
+    Figures,
+    Operations,
+}
+
+impl Access {
+    /// The scopes of which one is needed.
+    fn scopes(self) -> &'static [Scope] {
+        match self {
+            Self::Open => &[],
+            Self::Data => &[Scope::Data],
+            Self::Changes => &[Scope::Data, Scope::Ops],
+            Self::Figures => &[Scope::Read],
+            Self::Operations => &[Scope::Ops],
+        }
+    }
+
+    fn guard(self, calls: Router<Shared>, app: &Shared) -> Router<Shared> {
+        let app = app.clone();
+        match self {
+            Self::Open => calls,
+            Self::Data => calls.route_layer(from_fn_with_state(app, require_data)),
+            Self::Changes => calls.route_layer(from_fn_with_state(app, require_data_or_ops)),
+            Self::Figures => calls.route_layer(from_fn_with_state(app, require_read)),
+            Self::Operations => calls.route_layer(from_fn_with_state(app, require_ops)),
+        }
+    }
 }
 
 /// See `middleware.rs` for the order.
@@ -68,10 +141,13 @@ fn around(routes: Router<Shared>, app: &Shared) -> Router<Shared> {
         ServiceBuilder::new()
             .layer(from_fn(middleware::request_id))
             .layer(TraceLayer::new_for_http().make_span_with(middleware::span).on_failure(()))
+            .layer(from_fn_with_state(app.clone(), middleware::figures))
             .layer(from_fn(middleware::problems))
+            .layer(SetResponseHeaderLayer::if_not_present(CONTENT_SECURITY_POLICY, INERT))
             .layer(from_fn(middleware::leftover))
             .layer(CatchPanicLayer::custom(problem_of_panic))
-            .layer(from_fn_with_state(app.clone(), middleware::deadline)),
+            .layer(from_fn_with_state(app.clone(), middleware::deadline))
+            .layer(from_fn_with_state(app.clone(), middleware::strangers)),
     )
 }
 
@@ -91,8 +167,9 @@ async fn unknown() -> Problem {
         Kind::NotFound,
         "no call has this path; values are under /v1/cache/{space}/{id}, and there are /v1/invalidate/{space}, \
          /v1/clear/{space}, /v1/limits/{policy}, /v1/batch/cache/{space}, /v1/batch/limits, /v1/locks/{name}, /v1/claims/{name}, \
-         /v1/idempotency/{key}, /v1/unique/{counter}, /v1/events/{topic}, /rate-limit/stats, /analytics/uv/today, \
-         /analytics/uv/weekly, /livez and /readyz",
+         /v1/idempotency/{key}, /v1/unique/{counter}, /v1/events/{topic}, /ops/cache/{space}/{id}, /ops/locks/{name}, \
+         /rate-limit/stats, /redis-monitor/stats, /analytics/uv/today, /analytics/uv/weekly, /metrics, /openapi.json, /livez, /readyz, \
+         the dashboard at / and what is described of all these at /docs",
     )
 }
 

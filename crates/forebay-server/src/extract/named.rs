@@ -5,7 +5,7 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use super::Segments;
 use crate::error::Problem;
 
-/// What `/v1/{kind}/{name}` names.
+/// What `/v1/{kind}/{name}` names, or `/ops/{kind}/{name}`.
 #[derive(Debug)]
 pub(crate) struct Named(pub(crate) String);
 

@@ -16,7 +16,7 @@ pub(crate) struct Target {
     pub(crate) id: String,
 }
 
-/// The same for a call that stores nothing: a space that can hold nothing stays away.
+/// The same, and what `/ops/cache/{space}/{id}` names, for a call that stores nothing: a space that can hold nothing stays away.
 #[derive(Debug)]
 pub(crate) struct KnownTarget {
     pub(crate) space: Option<Space>,

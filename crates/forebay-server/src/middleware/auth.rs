@@ -27,6 +27,11 @@ impl Tokens {
         Self(auth.tokens.clone())
     }
 
+    /// Whether everybody may do everything.
+    pub(crate) fn are_needless(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whose token is shown, if it is a known one.
     pub(crate) fn identify(&self, headers: &HeaderMap) -> Option<Identity> {
         let token = self.find(bearer(headers)?)?;
@@ -37,21 +42,26 @@ impl Tokens {
         })
     }
 
-    /// Passes whoever shows a token with `scope`.
-    pub(crate) fn require(&self, scope: Scope, headers: &HeaderMap) -> Result<(), Problem> {
-        if self.0.is_empty() {
-            return Ok(());
+    /// The token that is shown; none is needed where there are none.
+    pub(crate) fn shown(&self, headers: &HeaderMap) -> Result<Option<&Token>, Problem> {
+        if self.are_needless() {
+            return Ok(None);
         }
-        match bearer(headers).and_then(|token| self.find(token)) {
-            Some(token) if token.scopes.contains(&scope) => Ok(()),
-            Some(_) => {
-                let detail = format!("the token lacks the scope `{}`", scope.name());
+        let unknown = || {
+            Problem::new(Kind::Unauthorized, "send a known token, once, as `Authorization: Bearer <token>`")
+        };
+        bearer(headers).and_then(|token| self.find(token)).map(Some).ok_or_else(unknown)
+    }
+
+    /// Passes whoever shows a token with one of `scopes`.
+    pub(crate) fn require(&self, scopes: &[Scope], headers: &HeaderMap) -> Result<(), Problem> {
+        match self.shown(headers)? {
+            Some(token) if !scopes.iter().any(|scope| token.scopes.contains(scope)) => {
+                let names: Vec<_> = scopes.iter().map(|scope| format!("`{}`", scope.name())).collect();
+                let detail = format!("the token lacks the scope {}", names.join(" or "));
                 Err(Problem::new(Kind::Forbidden, detail))
             }
-            None => Err(Problem::new(
-                Kind::Unauthorized,
-                "send a known token, once, as `Authorization: Bearer <token>`",
-            )),
+            _ => Ok(()),
         }
     }
 
@@ -74,11 +84,11 @@ pub(crate) async fn require_data(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    app.tokens.require(Scope::Data, request.headers())?;
+    app.tokens.require(&[Scope::Data], request.headers())?;
     Ok(next.run(request).await)
 }
 
-/// The layer of the route that invalidates. To go through all of a store is for operators.
+/// The layer of what operators may do too, as the page lets them. To go through all of a store is for them alone.
 pub(crate) async fn require_data_or_ops(
     State(app): State<Shared>,
     request: Request,
@@ -87,7 +97,18 @@ pub(crate) async fn require_data_or_ops(
     // As the handler reads it: what is no query is refused there.
     let by_pattern =
         Query::read(request.uri(), &[MATCHING]).is_ok_and(|query| query.text(MATCHING).is_some());
-    app.tokens.require(if by_pattern { Scope::Ops } else { Scope::Data }, request.headers())?;
+    let scopes: &[Scope] = if by_pattern { &[Scope::Ops] } else { &[Scope::Data, Scope::Ops] };
+    app.tokens.require(scopes, request.headers())?;
+    Ok(next.run(request).await)
+}
+
+/// The layer of the routes for operators.
+pub(crate) async fn require_ops(
+    State(app): State<Shared>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    app.tokens.require(&[Scope::Ops], request.headers())?;
     Ok(next.run(request).await)
 }
 
@@ -97,7 +118,7 @@ pub(crate) async fn require_read(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    app.tokens.require(Scope::Read, request.headers())?;
+    app.tokens.require(&[Scope::Read], request.headers())?;
     Ok(next.run(request).await)
 }
 

@@ -13,7 +13,7 @@ use forebay::{
     limiter::Decision,
 };
 
-use crate::{api::decision, app::Shared, limits::Policy};
+use crate::{api::decision, app::Shared, dashboard::is_asset, limits::Policy};
 
 /// Where the answer shows another quota than the caller's own: that which the call is about.
 const LIMITS: &str = "/v1/limits/";
@@ -29,9 +29,10 @@ pub(crate) fn callers(app: &Shared) -> CallerLayer {
     })
 }
 
-/// Takes each call from its caller's quota; whether the server is alive can always be asked.
+/// Takes each call from its caller's quota; whether the server is alive can always be asked, and the files of the page
+/// are not what anybody needs to be kept from.
 pub(crate) fn limit(policy: &Policy) -> RateLimitLayer {
-    let is_open = |head: &Parts| matches!(head.uri.path(), "/livez" | "/readyz");
+    let is_open = |head: &Parts| matches!(head.uri.path(), "/livez" | "/readyz") || is_asset(head.uri.path());
     RateLimitLayer::new(policy.limiter.clone()).headers(HeaderStyle::Off).skip(is_open)
 }
 

@@ -10,10 +10,11 @@ use axum::{
 use super::RequestId;
 use crate::error::{Kind, Problem};
 
-/// Writes the problem that a response carries. No answer of this server may be kept by another cache.
+/// Writes the problem that a response carries. No answer of this server may be kept by another
+/// cache, unless it says so itself.
 pub(crate) async fn problems(Extension(id): Extension<RequestId>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     match response.extensions_mut().remove::<Problem>().or_else(|| of_router(&response)) {
         Some(problem) => problem.write(response, id.as_str()),
         None => response,
