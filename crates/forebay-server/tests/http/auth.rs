@@ -54,18 +54,44 @@ async fn a_token_for_something_else_is_forbidden() {
 }
 
 #[tokio::test]
+async fn who_may_not_read_values_is_shown_none() {
+    let hash = |token: &str| hex::encode(Sha256::digest(token));
+    let server = Server::with(&format!(
+        "[auth]\ntokens = [\n  {{ name = \"page\", sha256 = \"{}\", scopes = [\"ops\"] }},\n  \
+         {{ name = \"root\", sha256 = \"{}\", scopes = [\"ops\", \"data\"] }},\n]\n",
+        hash("page"),
+        hash("root"),
+    ));
+    let put = server.put(&format!("{PATH}?ttl_ms=60000"), "secret");
+    assert_eq!(Answered::to(put.header("authorization", "Bearer root")).await.status, 204);
+    let look = async |query: &str, token: &str| {
+        let path = format!("/ops/cache/a/b{query}");
+        Answered::to(server.get(&path).header("authorization", format!("Bearer {token}"))).await
+    };
+
+    let refused = look("?value=1", "page").await;
+    assert_eq!(refused.problem(), (403, "forbidden".into()));
+    assert!(refused.body.contains("`data`"), "{refused:?}");
+    for (query, token, has_value) in [("", "page", false), ("", "root", false), ("?value=1", "root", true)] {
+        let told = look(query, token).await.json();
+        assert_eq!(told["store"].get("value").is_some(), has_value, "{token}{query}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_kept_needs_one_scope_and_figures_another() {
     let server = Server::with(&settings());
     let (data, read) = ("Bearer secret", "Bearer page");
     let calls = [
-        ("POST", "/v1/invalidate/a", data, read),
         ("POST", "/v1/invalidate/a?matching=a", read, data),
         ("POST", "/v1/invalidate/a?m%61tching=a", read, data),
         ("POST", "/v1/locks/a", data, read),
         ("POST", "/v1/claims/a", data, read),
         ("POST", "/v1/idempotency/a", data, read),
         ("GET", "/v1/unique/site", data, read),
+        ("GET", "/metrics", read, data),
         ("POST", "/v1/events/a", data, read),
+        ("GET", "/redis-monitor/stats", read, data),
         ("GET", "/analytics/uv/today", read, data),
         ("GET", "/analytics/uv/weekly", read, data),
     ];

@@ -144,8 +144,8 @@ fn settings_that_cannot_be_used_are_refused_by_their_full_names() {
 }
 
 #[test]
-fn the_file_of_the_readme_is_taken() {
-    let (_, rest) = include_str!("../../../../README.md").split_once("```toml\n").unwrap();
+fn the_file_of_the_docs_is_taken() {
+    let (_, rest) = include_str!("../../../../docs/server.md").split_once("```toml\n").unwrap();
     let (settings, _) = rest.split_once("```").unwrap();
     let server = Server::given(&[], &[("FOREBAY_STORE", "memory")], settings);
     assert_eq!(exchange(&server.address, "GET /analytics/uv/today", &[], "").status, 401);

@@ -17,7 +17,7 @@ fn connect(server: &Server) -> TcpStream {
 }
 
 fn send(stream: &mut TcpStream, line: &str, headers: &str, body: &str) {
-    let head = format!("{line} HTTP/1.1\r\nhost: a\r\n{headers}\r\n");
+    let head = format!("{line} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     // What is refused by its head was refused before this arrives.
     std::thread::sleep(Duration::from_millis(50));

@@ -20,13 +20,16 @@ fn begin(server: &Server, request: &str) -> TcpStream {
 
 /// A client that never finishes.
 fn hang(server: &Server) -> TcpStream {
-    begin(server, "PUT /v1/cache/a/b?ttl_ms=1000 HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf")
+    begin(
+        server,
+        "PUT /v1/cache/a/b?ttl_ms=1000 HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nhalf",
+    )
 }
 
 #[test]
 fn a_caller_that_waits_is_told_busy_and_the_server_ends_well() {
     let mut server = Server::start();
-    let lease = format!("POST {LEASE} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n");
+    let lease = format!("POST {LEASE} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n");
     let _holder = begin(&server, &lease);
     let mut waiting = begin(&server, &lease);
 
@@ -46,7 +49,7 @@ fn a_caller_that_waits_for_a_lock_is_told_so_and_the_lock_stays_with_its_holder(
     let taken = exchange(&server.address, "POST /v1/locks/a", &[], "");
     assert_eq!(taken.status, 201, "{taken:?}");
     let body = r#"{"wait_ms":20000}"#;
-    let head = format!("POST /v1/locks/a HTTP/1.1\r\nhost: a\r\ncontent-length: {}", body.len());
+    let head = format!("POST /v1/locks/a HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}", body.len());
     let mut waiting = begin(&server, &format!("{head}\r\n\r\n{body}"));
 
     server.signal(SIGTERM);
@@ -97,7 +100,7 @@ fn those_who_cannot_be_counted_before_the_end_are_told_of_once() {
 #[test]
 fn a_server_that_shuts_down_is_not_ready() {
     let mut server = Server::start();
-    let mut probe = begin(&server, "GET /readyz HTTP/1.1\r\nhost: a\r\n");
+    let mut probe = begin(&server, "GET /readyz HTTP/1.1\r\nhost: localhost\r\n");
 
     server.signal(SIGINT);
     sleep(Duration::from_millis(200));
@@ -146,7 +149,7 @@ fn settings_that_cannot_be_read_to_their_end_do_not_hold_the_shutdown_up() {
 fn a_connection_without_a_request_does_not_hold_the_shutdown_up() {
     let mut server = Server::with("[server]\nshutdown_budget = \"1h\"");
     let _idle = begin(&server, "");
-    let _half = begin(&server, "GET /livez HTTP/1.1\r\nhost: a");
+    let _half = begin(&server, "GET /livez HTTP/1.1\r\nhost: localhost");
 
     server.signal(SIGTERM);
 

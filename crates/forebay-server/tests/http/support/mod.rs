@@ -6,6 +6,6 @@ mod server;
 mod stage;
 
 pub(crate) use answer::Answered;
-pub(crate) use raw::{RawAnswer, exchange, is_problem};
-pub(crate) use server::{Server, run};
+pub(crate) use raw::{RawAnswer, exchange, exchange_as, is_problem};
+pub(crate) use server::{Server, command, run};
 pub(crate) use stage::Stage;

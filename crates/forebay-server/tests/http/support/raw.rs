@@ -16,7 +16,12 @@ pub(crate) struct RawAnswer {
 
 /// Sends one request as it is written here, and reads the answer to its end.
 pub(crate) fn exchange(address: &str, line: &str, headers: &[&str], body: &str) -> RawAnswer {
-    let mut request = format!("{line} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
+    exchange_as(address, "localhost", line, headers, body)
+}
+
+/// As [`exchange`], to a server that goes by the name `host`.
+pub(crate) fn exchange_as(address: &str, host: &str, line: &str, headers: &[&str], body: &str) -> RawAnswer {
+    let mut request = format!("{line} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
     for header in headers {
         request += &format!("{header}\r\n");
     }

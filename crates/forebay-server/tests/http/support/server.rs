@@ -160,7 +160,7 @@ pub(crate) fn run(arguments: &[&str], variables: &[(&str, &str)], settings: Opti
 /// The program, out of the reach of the settings of whoever runs the tests.
 ///
 /// Where `setpriv` is at hand the program dies with this thread, even when the tests are killed.
-fn command() -> Command {
+pub(crate) fn command() -> Command {
     let program = env!("CARGO_BIN_EXE_forebay");
     let mut command = Command::new(program);
     if Path::new(SETPRIV).exists() {
