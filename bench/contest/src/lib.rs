@@ -1,9 +1,11 @@
 //! What a row asks of its contestants: the traits, and the keys, values and origin that they share.
 
+mod article;
 mod check;
 mod lock;
 mod names;
 mod origin;
+mod shared;
 mod step;
 
 use std::{
@@ -18,10 +20,12 @@ use futures::future::BoxFuture;
 use serde_bytes::ByteArray;
 
 pub use self::{
+    article::Article,
     check::{Check, Window, Windows, subjects},
     lock::{HELD, Holding, Lock, Uncontended},
     names::{KNOWN, claimed_twice, known_products, payment, products, visitor},
     origin::Origin,
+    shared::Shared,
     step::{BRIEF, Step},
 };
 
@@ -76,15 +80,6 @@ pub trait Coalesce {
 
     /// One caller's read of `key`, which asks `origin` if need be.
     fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, Arc<Payload>>;
-}
-
-/// One of several processes over one Redis.
-pub trait Shared: Sync {
-    /// The name in the tables.
-    fn name(&self) -> &'static str;
-
-    /// One caller's read of `key`, which asks `origin` if need be. Whether there was a value.
-    fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, bool>;
 }
 
 /// The output of a future that never waits, for no more than the price of polling it.

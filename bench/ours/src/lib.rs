@@ -1,27 +1,32 @@
-//! Forebay on its memory store, as its users build it.
+//! Forebay as its users build it, on its memory store and over Redis.
 
 mod denied;
+mod grown;
 mod known;
 pub mod limits;
 mod lock;
 mod once;
 mod shared;
 mod visitors;
+mod watched;
 
 use std::{any::Any, convert::Infallible, fmt, hint::black_box, sync::Arc, time::Duration};
 
 use contest::{Coalesce, Hit, Hold, LIFE, Origin, Payload, at_once, payload};
-use forebay::{Forebay, cache::Cache, status::Status};
+use forebay::{Builder, Forebay, cache::Cache, status::Status};
 use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
 
+use self::watched::Watch;
 pub use self::{
     denied::Denied,
+    grown::{Compression, Grown},
     known::Known,
     lock::{End, Locker},
     once::{Claimer, Payments},
     shared::OverRedis,
     visitors::Recorder,
+    watched::Watched,
 };
 
 const NAME: &str = "Forebay `get_or_load`";
@@ -50,7 +55,7 @@ impl Ours {
     ///
     /// Panics if there is no thread to be had for its runtime.
     pub fn new() -> Self {
-        Self::build(Level::On)
+        Self::build(Level::On, None)
     }
 
     /// A cache with a loaded entry for each of `keys`.
@@ -59,24 +64,31 @@ impl Ours {
     ///
     /// As [`Ours::new`], and if the budget does not hold them.
     pub fn filled(keys: &[String]) -> Self {
-        Self::fill(Level::On, keys)
+        Self::fill(Self::build(Level::On, None), Level::On, keys)
     }
 
-    fn build(level: Level) -> Self {
+    fn watched(keys: &[String]) -> Self {
+        Self::fill(Self::build(Level::On, Some(Watch::new())), Level::On, keys)
+    }
+
+    fn build(level: Level, watch: Option<Watch>) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_time()
             .build()
             .expect("a benchmark may start a thread");
         let builder = Forebay::builder("bench").memory().local_bytes(BUDGET);
+        let builder = watch.iter().fold(builder, |builder, watch| watch.over(builder));
         let forebay = runtime.block_on(builder.build()).expect("the settings are valid");
+        if let Some(watch) = watch {
+            runtime.spawn(watch.go_on(forebay.clone()));
+        }
         let local = if level == Level::On { LIFE } else { Duration::ZERO };
         let cache = forebay.cache::<Payload>("catalog:product", LIFE).local_time_to_live(local);
         Self { cache: cache.build().expect("the options are valid"), forebay, runtime }
     }
 
-    fn fill(level: Level, keys: &[String]) -> Self {
-        let ours = Self::build(level);
+    fn fill(ours: Self, level: Level, keys: &[String]) -> Self {
         ours.runtime.block_on(async {
             for (number, key) in keys.iter().enumerate() {
                 let load = ours.cache.get_or_load(key, async move |_| Ok::<_, Infallible>(payload(number)));
@@ -140,11 +152,11 @@ impl Hold for Holder {
     }
 
     fn hold(&self, keys: &[String]) -> Box<dyn Any> {
-        Box::new(Ours::fill(Level::On, keys))
+        Box::new(Ours::filled(keys))
     }
 
     fn hold_elsewhere(&self, keys: &[String]) -> Option<Box<dyn Any>> {
-        Some(Box::new(Ours::fill(Level::Off, keys)))
+        Some(Box::new(Ours::fill(Ours::build(Level::Off, None), Level::Off, keys)))
     }
 }
 
@@ -164,7 +176,12 @@ impl Coalesce for Ours {
 
 /// A process over the Redis at `url`, once it hears the others.
 async fn connect(url: &str) -> Forebay {
-    let forebay = Forebay::builder("bench").redis(url).build().await.expect("the rig's URL is valid");
+    ready(Forebay::builder("bench").redis(url)).await
+}
+
+/// What is built, once it hears the others.
+async fn ready(builder: Builder) -> Forebay {
+    let forebay = builder.build().await.expect("the rig's URL is valid");
     while !matches!(forebay.status(), Status::Redis(status) if status.usable && status.hears) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

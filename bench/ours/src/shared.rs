@@ -2,33 +2,61 @@
 
 use std::{convert::Infallible, fmt, time::Duration};
 
-use contest::{LIFE, Origin, Payload, Shared};
-use forebay::{Forebay, cache::Cache, status::Status};
+use contest::{Article, LIFE, Origin, Shared};
+use forebay::{
+    Forebay,
+    cache::{self, Cache, Invalidated},
+    status::Status,
+};
 use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
 
 /// One process over Redis.
 pub struct OverRedis {
-    cache: Cache<Payload>,
+    cache: Cache<Article>,
     forebay: Forebay,
 }
 
+/// For how long a value is kept that may be handed out although it is stale.
+const STALE: Duration = Duration::from_secs(600);
+
+/// How long a request may take where it is not asked what happens then.
+const ROOMY: Duration = Duration::from_secs(1);
+
 impl OverRedis {
+    /// The name in the tables.
+    pub const NAME: &str = "Forebay";
+
     /// A process over the Redis at `url`.
     ///
     /// # Panics
     ///
     /// Panics if it is no URL.
     pub fn new(runtime: &Runtime, url: &str) -> Self {
-        runtime.block_on(async {
-            let forebay = Forebay::builder("bench").redis(url).build().await.expect("the rig's URL is valid");
-            let cache = forebay.cache::<Payload>("catalog:product", LIFE).build();
-            let process = Self { cache: cache.expect("the options are valid"), forebay };
-            while !process.is_ready() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            process
+        Self::build(runtime, Forebay::builder("bench").redis(url), |cache| cache)
+    }
+
+    /// A process that keeps nothing in its memory, jitters lives, keeps what is stale, and compresses nothing. Redis
+    /// may be slow, where the machine is.
+    ///
+    /// # Panics
+    ///
+    /// As [`OverRedis::new`].
+    pub fn without_memory(runtime: &Runtime, url: &str) -> Self {
+        let builder = Forebay::builder("bench").redis(url).redis_budget(ROOMY);
+        Self::build(runtime, builder, |cache| {
+            cache.local_time_to_live(Duration::ZERO).jitter(0.1).stale_for(STALE).compress_above(usize::MAX)
         })
+    }
+
+    fn build(
+        runtime: &Runtime,
+        builder: forebay::Builder,
+        options: impl FnOnce(cache::Builder<Article>) -> cache::Builder<Article>,
+    ) -> Self {
+        let forebay = runtime.block_on(crate::ready(builder));
+        let cache = options(forebay.cache("articles", LIFE)).build();
+        Self { cache: cache.expect("the options are valid"), forebay }
     }
 
     /// One caller's read of `key`, whose origin fails after its time. Whether the caller was told.
@@ -37,15 +65,10 @@ impl OverRedis {
         Box::pin(async move {
             let load = cache.get_or_load(key, async move |_| {
                 origin.load().await;
-                Err::<Payload, _>("the origin fails")
+                Err::<Article, _>("the origin fails")
             });
             load.await.is_err()
         })
-    }
-
-    /// Whether Redis can be asked, and the others are heard.
-    pub fn is_ready(&self) -> bool {
-        matches!(self.forebay.status(), Status::Redis(status) if status.usable && status.hears)
     }
 
     /// Whether Redis has been found out of use.
@@ -56,15 +79,20 @@ impl OverRedis {
 
 impl Shared for OverRedis {
     fn name(&self) -> &'static str {
-        "Forebay over Redis"
+        Self::NAME
     }
 
-    fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, bool> {
+    fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, Option<u64>> {
         let cache = self.cache.clone();
         Box::pin(async move {
-            let load = cache.get_or_load(key, async move |_| Ok::<_, Infallible>(origin.load().await));
-            load.await.is_ok()
+            let load = cache.get_or_load(key, async move |_| Ok::<_, Infallible>(origin.article().await));
+            load.await.ok().map(|article| article.version)
         })
+    }
+
+    fn forget(&self, key: String) -> BoxFuture<'static, bool> {
+        let cache = self.cache.clone();
+        Box::pin(async move { matches!(cache.invalidate(key).await, Invalidated::Everywhere) })
     }
 }
 

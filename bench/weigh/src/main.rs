@@ -12,7 +12,13 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 fn main() {
-    let contestants: [&dyn Hold; 3] = [&ours::Holder, &peer_quick_cache::Holder, &peer_moka::Holder];
+    let contestants: [&dyn Hold; 5] = [
+        &ours::Holder,
+        &peer_quick_cache::Holder,
+        &peer_moka::Holder,
+        &peer_cached::Holder,
+        &peer_dashmap::Holder,
+    ];
     for argument in std::env::args().skip(1) {
         let count = argument.parse().expect("an argument is a number of entries");
         let keys = contest::keys(count);

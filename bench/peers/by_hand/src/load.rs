@@ -3,19 +3,21 @@
 
 use std::{fmt, time::Duration};
 
-use contest::{LIFE, Origin, PAYLOAD, Payload, Shared};
+use contest::{Article, Origin, Shared};
 use futures::future::BoxFuture;
 use rand::RngExt;
-use redis::{AsyncCommands, ExistenceCheck, SetExpiry, SetOptions, aio::ConnectionManager};
+use redis::{AsyncCommands, ExistenceCheck, RedisResult, SetExpiry, SetOptions, aio::ConnectionManager};
 use tokio::runtime::Runtime;
+
+use crate::kept;
 
 const PAUSE: Duration = Duration::from_millis(100);
 const LOCK: u64 = 5_000;
 
 /// One process: a connection that its client keeps up, with the client's own settings.
-pub struct ByHand(ConnectionManager);
+pub struct Locking(ConnectionManager);
 
-impl ByHand {
+impl Locking {
     /// A process over the Redis at `url`.
     ///
     /// # Panics
@@ -26,40 +28,49 @@ impl ByHand {
     }
 }
 
-impl Shared for ByHand {
+impl Shared for Locking {
     fn name(&self) -> &'static str {
-        "Redis by hand"
+        "`redis`: `GET` and a lock"
     }
 
-    fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, bool> {
+    fn read(&self, key: String, origin: Origin) -> BoxFuture<'static, Option<u64>> {
         let mut redis = self.0.clone();
-        Box::pin(async move { read(&mut redis, &key, &origin).await.is_ok() })
+        Box::pin(
+            async move { read(&mut redis, &named(&key), origin).await.ok().map(|article| article.version) },
+        )
+    }
+
+    fn forget(&self, key: String) -> BoxFuture<'static, bool> {
+        let mut redis = self.0.clone();
+        Box::pin(async move { redis.del::<_, ()>(named(&key)).await.is_ok() })
     }
 }
 
-async fn read(redis: &mut ConnectionManager, key: &str, origin: &Origin) -> redis::RedisResult<Payload> {
-    let lock = format!("lock:{key}");
+fn named(key: &str) -> String {
+    format!("locked:{key}")
+}
+
+async fn read(redis: &mut ConnectionManager, key: &str, origin: Origin) -> RedisResult<Article> {
+    let lock = format!("{key}:lock");
     loop {
-        let held: Option<Vec<u8>> = redis.get(key).await?;
-        if let Some(bytes) = held.and_then(|bytes| <[u8; PAYLOAD]>::try_from(bytes).ok()) {
-            return Ok(Payload::new(bytes));
+        if let Some(article) = kept::decode(redis.get(key).await?) {
+            return Ok(article);
         }
         let token = rand::rng().random::<u64>();
         let alone =
             SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(SetExpiry::PX(LOCK));
         let locked: Option<String> = redis.set_options(&lock, token, alone).await?;
         if locked.is_some() {
-            let value = origin.clone().load().await;
-            let _: () = redis.set_ex(key, &value[..], LIFE.as_secs()).await?;
+            let article = kept::fill(redis, key, origin).await?;
             let _: () = redis.del(&lock).await?;
-            return Ok(value);
+            return Ok(article);
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-impl fmt::Debug for ByHand {
+impl fmt::Debug for Locking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ByHand").finish_non_exhaustive()
+        f.debug_struct("Locking").finish_non_exhaustive()
     }
 }

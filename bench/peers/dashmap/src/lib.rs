@@ -1,8 +1,8 @@
 //! dashmap with its defaults: the concurrent map that services commonly use.
 
-use std::{fmt, hint::black_box};
+use std::{any::Any, fmt, hint::black_box, sync::Arc};
 
-use contest::Hit;
+use contest::{Hit, Hold, Payload, payload};
 use dashmap::DashMap;
 
 /// A map with its default hasher.
@@ -36,5 +36,23 @@ impl Hit for Deadlines {
 impl fmt::Debug for Deadlines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Deadlines").field("len", &self.map.len()).finish()
+    }
+}
+
+/// dashmap as a holder of entries.
+#[derive(Debug)]
+pub struct Holder;
+
+impl Hold for Holder {
+    fn name(&self) -> &'static str {
+        "dashmap"
+    }
+
+    fn hold(&self, keys: &[String]) -> Box<dyn Any> {
+        let map = DashMap::<String, Arc<Payload>>::new();
+        for (number, key) in keys.iter().enumerate() {
+            map.insert(key.clone(), Arc::new(payload(number)));
+        }
+        Box::new(map)
     }
 }
