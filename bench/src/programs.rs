@@ -1,49 +1,23 @@
-//! Peers that are no crates: programs of their own, which measure themselves when they are asked to.
+//! Programs of their own, which measure themselves when they are asked to: peers, and processes of Forebay.
 
 mod install;
+mod source;
 
 use std::{
     io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc::{self, Receiver},
+    thread,
+    time::Duration,
 };
 
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 
-/// A program, and where it lies in `peers/`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Source {
-    pub(crate) name: &'static str,
-    folder: &'static str,
-    language: Language,
-    script: &'static str,
-}
+pub(crate) use self::source::{CACHES, LIMITERS, REDIS_LOCK, Source};
 
-#[derive(Debug, Clone, Copy)]
-enum Language {
-    Python,
-    Node,
-}
-
-/// The limiters.
-pub(crate) const LIMITERS: [Source; 2] = [
-    Source {
-        name: "Node `rate-limiter-flexible`",
-        folder: "rate_limiter_flexible",
-        language: Language::Node,
-        script: "check.mjs",
-    },
-    Source { name: "Python `limits`", folder: "limits", language: Language::Python, script: "check.py" },
-];
-
-/// The lock of redis-py.
-pub(crate) const REDIS_LOCK: Source = Source {
-    name: "Python `redis` `Lock`",
-    folder: "redis_lock",
-    language: Language::Python,
-    script: "lock.py",
-};
+/// Longer than any answer takes.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A program that runs, and waits to be asked.
 #[derive(Debug)]
@@ -51,44 +25,66 @@ pub(crate) struct Program {
     pub(crate) name: &'static str,
     child: Child,
     orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    answers: Receiver<String>,
+    /// Whether a line has no answer yet, which would be taken for that to the next one.
+    owes: bool,
 }
 
 impl Source {
     /// Starts the program over the Redis at `url`, after installing what it needs unless that is there.
     pub(crate) fn start(self, url: &str, arguments: &[String]) -> Result<Program> {
-        let installed = install::installed(self)?;
-        let (program, script) = match self.language {
-            Language::Python => (installed.join("bin/python"), self.folder().join(self.script)),
-            Language::Node => (PathBuf::from("node"), installed.join(self.script)),
-        };
+        let [program, first @ ..] = &self.installed()?[..] else { unreachable!("a program has a name") };
         let mut command = forebay_rig::dying(program);
-        command.arg(script).arg(url).args(arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = forebay_rig::spawn(command)?;
-        let orders = child.stdin.take().expect("it is piped");
-        let answers = BufReader::new(child.stdout.take().expect("it is piped"));
-        Ok(Program { name: self.name, child, orders, answers })
-    }
-
-    fn folder(self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(self.folder)
+        command.args(first).arg(url).args(self.arguments).args(arguments);
+        Program::spawn(self.name, command)
     }
 }
 
 impl Program {
+    /// Starts a program that answers lines.
+    pub(crate) fn spawn(name: &'static str, mut command: Command) -> Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = forebay_rig::spawn(command)?;
+        let orders = child.stdin.take().expect("it is piped");
+        let answers = lines(child.stdout.take().expect("it is piped"))?;
+        Ok(Self { name, child, orders, answers, owes: false })
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// What it answers to a line.
     pub(crate) fn ask<T: DeserializeOwned>(&mut self, order: &str) -> Result<T> {
-        writeln!(self.orders, "{order}")?;
-        let mut line = String::new();
-        self.answers.read_line(&mut line)?;
-        ensure!(!line.is_empty(), "the program ends");
+        self.tell(order)?;
+        self.answer()
+    }
+
+    /// Gives it a line that it will answer. Who has not answered the line before is asked no more.
+    pub(crate) fn tell(&mut self, order: &str) -> Result<()> {
+        ensure!(!self.owes, "the program has not answered what it was asked before");
+        self.owes = true;
+        writeln!(self.orders, "{order}").context("the program ends")
+    }
+
+    /// What it answers to the line that it was given.
+    pub(crate) fn answer<T: DeserializeOwned>(&mut self) -> Result<T> {
+        let line = self.answers.recv_timeout(PATIENCE).context("the program does not answer")?;
+        self.owes = false;
         serde_json::from_str(&line).with_context(|| format!("the program answers {line:?}"))
     }
+}
+
+/// The lines of a program as they come.
+fn lines(output: ChildStdout) -> Result<Receiver<String>> {
+    let (sender, lines) = mpsc::channel();
+    let read = move || {
+        let mut read = BufReader::new(output).lines().map_while(Result::ok);
+        // Nobody asks for more once the program is dropped.
+        read.all(|line| sender.send(line).is_ok())
+    };
+    thread::Builder::new().name("answers".into()).spawn(read)?;
+    Ok(lines)
 }
 
 impl Drop for Program {

@@ -22,6 +22,9 @@ use crate::{
 /// How often a contestant does it before it is known how fast it is.
 const FIRST: usize = 2_000;
 
+/// What each task does at least, so that starting and ending them all is little of it.
+const EACH: usize = 50;
+
 /// More steps than one side makes in a run.
 const MOST: usize = 1_000_000_000;
 
@@ -96,7 +99,7 @@ pub(crate) struct Track<'a> {
 impl<'a> Track<'a> {
     /// The steps a second that so many tasks make together.
     pub(crate) fn rate(self, tasks: usize, contestant: Arc<dyn Step>) -> Side<'a, f64> {
-        self.side(contestant, move |numbers, work| {
+        self.side(contestant, tasks * EACH, move |numbers, work| {
             let rate = per_second(self.runtime, tasks, numbers, work);
             (rate, rate)
         })
@@ -104,25 +107,26 @@ impl<'a> Track<'a> {
 
     /// The microseconds that a step takes, one after the other.
     pub(crate) fn time(self, contestant: Arc<dyn Step>) -> Side<'a, f64> {
-        self.side(contestant, move |numbers, work| {
+        self.side(contestant, EACH, move |numbers, work| {
             let time = microseconds(self.runtime, numbers, work);
             (time, 1e6 / time)
         })
     }
 
-    /// `measure` gives the sample, and how many steps fit into a second.
+    /// `measure` gives the sample of `least` steps or more, and how many fit into a second.
     fn side(
         self,
         contestant: Arc<dyn Step>,
+        least: usize,
         measure: impl Fn(Range<usize>, &Work) -> (f64, f64) + 'a,
     ) -> Side<'a, f64> {
         let first = SIDES.fetch_add(1, Relaxed) * MOST;
-        let (name, mut next, mut count) = (contestant.name(), first, FIRST);
+        let (name, mut next, mut count) = (contestant.name(), first, FIRST.max(least));
         let work: Work = Arc::new(move |number| contestant.step(number));
         Side::new(name, move || {
             let (sample, per_second) = measure(next..next + count, &work);
             next += count;
-            count = within(self.span, per_second).max(1);
+            count = within(self.span, per_second).max(least);
             sample
         })
     }

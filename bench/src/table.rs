@@ -1,8 +1,9 @@
 //! A table of figures: medians, spreads, ratios to one contestant, and the bounds that they have to keep.
 
+use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use crate::rounds::Samples;
+use crate::rounds::{Played, Samples};
 
 /// The figures of one measurement.
 #[derive(Debug, Clone, Serialize)]
@@ -59,13 +60,50 @@ impl Table {
         }
     }
 
+    /// A table of what could be measured, which says what is missing.
+    ///
+    /// # Errors
+    ///
+    /// Nothing could be measured of `base`, or of one of `others`.
+    pub(crate) fn of(
+        row: &'static str,
+        base: &'static str,
+        played: Played<f64>,
+        about: &str,
+        others: &[&str],
+    ) -> Result<Self> {
+        let Played { samples, missing } = played;
+        for needed in [base].iter().chain(others) {
+            let is_there = samples.iter().any(|side| side.name == *needed);
+            ensure!(is_there, "nothing can be measured of {needed}: {}", missing.join("; "));
+        }
+        let mut table = Self::new(row, base, samples);
+        table.about = missing.iter().fold(about.into(), |about, one| format!("{about}\nMissing: {one}."));
+        Ok(table)
+    }
+
     /// The median of the ratios of `name` to `to` within each round.
     pub(crate) fn ratio(&self, name: &str, to: &str) -> f64 {
         median(&ratios(&self.figure(name).samples, &self.figure(to).samples))
     }
 
+    /// In how many rounds it was measured.
+    pub(crate) fn rounds(&self) -> usize {
+        self.figures.first().map_or(0, |figure| figure.samples.len())
+    }
+
     pub(crate) fn figure(&self, name: &str) -> &Figure {
         self.figures.iter().find(|figure| figure.name == name).expect("every contestant has a figure")
+    }
+
+    /// The bound that `name` has more than each other one but `excepted`.
+    pub(crate) fn bound_ahead(&mut self, name: &str, excepted: &[&str]) {
+        let others = self.figures.iter().map(|figure| figure.name);
+        let others: Vec<_> = others.filter(|other| *other != name && !excepted.contains(other)).collect();
+        for other in others {
+            let ratio = self.ratio(name, other);
+            self.bound(format!("Forebay is ahead of {other}"), ratio, ratio > 1.0);
+        }
     }
 
     pub(crate) fn bound(&mut self, promise: impl Into<String>, measured: f64, kept: bool) {

@@ -1,6 +1,7 @@
 //! Installs what a program needs, in the exact versions of its folder, beside what cargo builds.
 
 use std::{
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -8,25 +9,31 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Language, Source};
+use super::source::{Language, Source};
 
-/// The folder with what the program needs.
-pub(super) fn installed(source: Source) -> Result<PathBuf> {
-    let (folder, from) = (target()?.join(source.folder), source.folder());
-    fs::create_dir_all(&folder)?;
-    let versions = match source.language {
-        Language::Python => "requirements.txt",
-        Language::Node => "package.json",
-    };
-    let (wanted, done) = (fs::read(from.join(versions))?, folder.join("installed"));
-    let is_there = fs::read(&done).is_ok_and(|installed| installed == wanted);
-    match source.language {
-        Language::Python if !is_there => python(&from.join(versions), &folder)?,
-        Language::Node => node(source, &folder, is_there)?,
-        Language::Python => {}
+impl Source {
+    /// The words of the command that starts the program, once what it needs is there.
+    pub(super) fn installed(self) -> Result<Vec<OsString>> {
+        let (from, to) = (self.from(), self.to(&target()?));
+        Ok(match self.language {
+            Language::Python { script } => {
+                once(&from, &to, &["requirements.txt"], || python(&from, &to))?;
+                // It is to leave nothing beside the script.
+                vec![to.join("bin/python").into(), "-B".into(), from.join(script).into()]
+            }
+            Language::Node { script } => {
+                let versions = ["package.json", "package-lock.json"];
+                once(&from, &to, &versions, || node(&from, &to))?;
+                // Node looks for packages beside the script.
+                copy(&from, &to)?;
+                vec!["node".into(), to.join(script).into()]
+            }
+            Language::Rust { program } => {
+                rust(&from, &to)?;
+                vec![to.join("release").join(program).into()]
+            }
+        })
     }
-    fs::write(done, wanted)?;
-    Ok(folder)
 }
 
 /// `peers/` in cargo's target folder, wherever that is.
@@ -36,22 +43,61 @@ fn target() -> Result<PathBuf> {
     Ok(target.join("peers"))
 }
 
-fn python(versions: &Path, folder: &Path) -> Result<()> {
-    run(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
-    let mut pip = Command::new(folder.join("bin/pip"));
-    run(pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"]).arg(versions))
+/// Installs into an empty folder, unless what these files ask for is there, as far as there are such files.
+fn once(from: &Path, to: &Path, versions: &[&str], install: impl FnOnce() -> Result<()>) -> Result<()> {
+    let wanted =
+        versions.iter().filter_map(|file| fs::read(from.join(file)).ok()).collect::<Vec<_>>().concat();
+    let done = to.join("installed");
+    if !fs::read(&done).is_ok_and(|installed| installed == wanted) {
+        if to.exists() {
+            fs::remove_dir_all(to)?;
+        }
+        fs::create_dir_all(to)?;
+        install()?;
+        fs::write(done, wanted)?;
+    }
+    Ok(())
 }
 
-/// Node looks for packages beside the script, which is therefore copied.
-fn node(source: Source, folder: &Path, is_there: bool) -> Result<()> {
-    for file in ["package.json", source.script] {
-        fs::copy(source.folder().join(file), folder.join(file))?;
+fn python(from: &Path, to: &Path) -> Result<()> {
+    run(Command::new("python3").args(["-m", "venv"]).arg(to))?;
+    let mut pip = Command::new(to.join("bin/pip"));
+    let quiet = ["install", "--quiet", "--disable-pip-version-check", "-r"];
+    run(pip.args(quiet).arg(from.join("requirements.txt")))
+}
+
+fn node(from: &Path, to: &Path) -> Result<()> {
+    copy(from, to)?;
+    let is_locked = to.join("package-lock.json").exists();
+    let install: &[_] = if is_locked { &["ci"] } else { &["install", "--no-package-lock"] };
+    let quiet = ["--silent", "--no-audit", "--no-fund"];
+    run(Command::new("npm").args(install).args(quiet).current_dir(to))
+}
+
+/// A program in Rust that cannot share the lock file of the others.
+fn rust(from: &Path, to: &Path) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--quiet", "--release", "--locked", "--manifest-path"]);
+    run(build.arg(from.join("Cargo.toml")).arg("--target-dir").arg(to))
+}
+
+/// Writes only what differs: the process before this one may still be reading it.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let copied = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &copied)?;
+        } else {
+            let wanted = fs::read(entry.path())?;
+            if !fs::read(&copied).is_ok_and(|there| there == wanted) {
+                fs::write(copied, wanted)?;
+            }
+        }
     }
-    if is_there {
-        return Ok(());
-    }
-    let quiet = ["install", "--silent", "--no-audit", "--no-fund", "--no-package-lock"];
-    run(Command::new("npm").args(quiet).current_dir(folder))
+    Ok(())
 }
 
 fn run(command: &mut Command) -> Result<()> {
@@ -60,4 +106,34 @@ fn run(command: &mut Command) -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(output.status.success(), "{program}: {}", said.lines().last().unwrap_or("failed"));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_file_that_changes_is_installed_into_an_empty_folder() -> Result<()> {
+        let home = target()?.join(format!("install-{}", std::process::id()));
+        let (from, to, installed) = (home.join("from"), home.join("to"), Cell::new(0));
+        fs::create_dir_all(&from)?;
+        let install = |lock: &str| -> Result<()> {
+            fs::write(from.join("package.json"), "{}")?;
+            fs::write(from.join("package-lock.json"), lock)?;
+            once(&from, &to, &["package.json", "package-lock.json"], || {
+                let is_empty = fs::read_dir(&to)?.next().is_none();
+                installed.set(installed.get() + 1);
+                fs::write(to.join("package"), lock)?;
+                ensure!(is_empty, "something is left of before");
+                Ok(())
+            })
+        };
+        install("old")?;
+        install("old")?;
+        install("new")?;
+        assert_eq!(installed.get(), 2);
+        Ok(fs::remove_dir_all(home)?)
+    }
 }

@@ -18,7 +18,7 @@ use crate::{
 
 pub(crate) const ROW: &str = "hit";
 
-const KEYS: u32 = 100_000;
+pub(super) const KEYS: u32 = 100_000;
 const ABOUT: &str = "\
 100,000 string keys, values of 256 bytes, zipf 0.99, everything fits. Nanoseconds of a thread for one hit, its mean over
 all threads. Forebay and moka have a time to live; quick_cache has no notion of one. What is asynchronous is polled
@@ -53,7 +53,7 @@ fn table(contestants: &[&dyn Hit], keys: &[String], threads: u64, effort: &Effor
 }
 
 /// The time of one hit, when a thread for each of `orders` reads at once.
-fn nanoseconds(side: &dyn Hit, keys: &[String], orders: &[Vec<u32>]) -> f64 {
+pub(super) fn nanoseconds(side: &dyn Hit, keys: &[String], orders: &[Vec<u32>]) -> f64 {
     let start = Barrier::new(orders.len());
     let read = |order: &Vec<u32>| {
         start.wait();

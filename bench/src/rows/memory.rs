@@ -12,7 +12,8 @@ use crate::{rounds::Samples, table::Table};
 
 pub(crate) const ROW: &str = "memory";
 
-const NAMES: [&str; 3] = ["Forebay process memory", "quick_cache", "moka"];
+const NAMES: [&str; 5] =
+    ["Forebay process memory", "quick_cache", "moka", "cached `ShardedLruTtlCache`", "dashmap"];
 
 /// From just over a power of two, where a table has just doubled, to just under the next, where it is full.
 const FILLS: [usize; 7] = [66_000, 72_500, 80_000, 88_000, 100_000, 115_000, 130_000];
@@ -44,7 +45,8 @@ fn about(typical: &[f64]) -> String {
         "Heap bytes per entry besides the value ({}) and its key ({}), as asked of the allocator, which counts them.\n\
          The table has the median and the spread over {} to {} entries, since tables grow by doubling;\n\
          with {TYPICAL} entries it is: {}.\n\
-         Of Forebay it is what process memory adds to the store: filled once with it, once without.",
+         Of Forebay it is what process memory adds to the store: filled once with it, once without. dashmap has neither \
+         bound nor lives.",
         contest::PAYLOAD,
         contest::keys(1)[0].len(),
         FILLS[0],

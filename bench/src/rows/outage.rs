@@ -1,55 +1,98 @@
 //! What a read costs besides its load while Redis hangs.
 
-use std::{cell::Cell, time::Duration};
+use std::{thread, time::Duration};
 
 use anyhow::Result;
-use contest::{Origin, Shared};
-use forebay_rig::Redis;
+use drive::{Cost, Miss};
 use ours::OverRedis;
-use peer_by_hand::ByHand;
 
 use super::Effort;
 use crate::{
-    rounds::{Side, play},
-    stopwatch,
+    caches::{Contestant, Contestants, Memory, Place},
+    rounds::{Side, play_what_runs_cold},
+    stopwatch::Stopwatch,
     table::Table,
 };
 
 pub(crate) const ROW: &str = "outage";
 
+/// Some take seconds for each.
+const ROUNDS: u32 = 3;
+
+/// How old the fault is at the first read.
+const AGE: Duration = Duration::from_secs(1);
+
+/// For so long a cache may take to come back after a fault.
+const BACK: Duration = Duration::from_secs(5);
+
+/// How long a value may be on its way into Redis.
+const STORED: Duration = Duration::from_millis(100);
+
 const ABOUT: &str = "\
-The server is stopped (SIGSTOP): its sockets stay open, and nothing comes back. One caller after the other asks for a
-missing key, whose loader takes no time; the fault is a second old. By hand has its client's own time-outs.";
+The server is stopped (SIGSTOP): its sockets stay open, and nothing comes back. One caller asks for a missing key, whose
+load takes no time, when the fault is a second old, and for another one after that. Each cache has a fault of its own,
+before which it is read until a value of its is in Redis, or for 5 s if none comes. All have their own and their client's
+settings. Nobody waits for more than 5 s: then there was no answer. Three rounds, as some take seconds for each read.";
+
+/// How one cache fared in one outage.
+#[derive(Debug, Clone, Copy)]
+struct Outcome {
+    first: Cost,
+    later: Cost,
+}
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let redis = Redis::start();
-    let (ours, by_hand) = (OverRedis::new(&runtime, &redis.url()), ByHand::new(&runtime, &redis.url()));
-    redis.pause();
-    while !ours.is_alone() {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let (round, errors) = (Cell::new(0), Cell::new(0));
-    let contestants: [&dyn Shared; 2] = [&ours, &by_hand];
-    let sides = contestants.map(|side| {
-        let (runtime, round, errors, ours) = (&runtime, &round, &errors, contestants[0].name());
-        Side::new(side.name(), move || {
-            round.set(round.get() + 1);
-            let read = side.read(format!("catalog:p-{}", round.get()), Origin::slow(Duration::ZERO));
-            let mut answered = false;
-            let took = stopwatch::time(|| answered = runtime.block_on(read));
-            errors.set(errors.get() + u32::from(!answered && side.name() == ours));
-            took.as_secs_f64() * 1_000.0
+    let place = Place::new()?;
+    let Contestants { mut all, missing } = Contestants::start(&place, 1, Memory::Usual);
+    let sides = all.iter_mut().enumerate().map(|(index, contestant)| {
+        let (place, mut round) = (&place, 0);
+        Side::new(contestant.name, move || {
+            round += 1;
+            outage(place, contestant, &format!("{index}-{round}"))
         })
     });
-    let mut table = Table::new(ROW, ours.name(), play(sides.into(), effort.rounds));
-    table.title = "A missing key while Redis hangs: what the read costs".into();
-    table.about = ABOUT.into();
-    (table.unit, table.decimals) = ("ms", 2);
-    let median = table.figure(ours.name()).median;
-    table.bound("Forebay adds less than a millisecond", median, median < 1.0);
-    let failed = f64::from(errors.get());
-    table.bound("Forebay gives no error", failed, failed == 0.0);
-    redis.resume();
-    Ok(vec![table])
+    let mut played = play_what_runs_cold(sides.collect(), effort.rounds.min(ROUNDS));
+    played.missing.extend(missing);
+    let table = |title: &str, unit, decimals, figure: fn(&Outcome) -> f64| {
+        let mut table = Table::of(ROW, OverRedis::NAME, played.figures(figure), ABOUT, &[])?;
+        table.title = format!("A missing key while Redis hangs: {title}");
+        (table.unit, table.decimals) = (unit, decimals);
+        anyhow::Ok(table)
+    };
+    let first = table("what the first read costs", "ms", 2, |one| one.first.milliseconds)?;
+    let mut later = table("what the next read costs", "ms", 2, |one| one.later.milliseconds)?;
+    let median = later.figure(OverRedis::NAME).median;
+    later.bound("Forebay adds less than a millisecond once it knows", median, median < 1.0);
+    let mut errors = table("reads without an answer", "of two", 0, |one| {
+        f64::from(u8::from(!one.first.answered) + u8::from(!one.later.answered))
+    })?;
+    let most = errors.figure(OverRedis::NAME).highest;
+    errors.bound("Forebay gives no error", most, most == 0.0);
+    place.redis.resume();
+    Ok(vec![first, later, errors])
+}
+
+/// What two reads cost, one after the other. Redis is left as it is then.
+fn outage(place: &Place, contestant: &mut Contestant, key: &str) -> Result<Outcome> {
+    place.redis.resume();
+    come_back(place, contestant, key)?;
+    place.redis.pause();
+    thread::sleep(AGE);
+    let mut miss = |read| contestant.miss(&place.runtime, Miss { key: format!("{read}-{key}") });
+    Ok(Outcome { first: miss("first")?, later: miss("later")? })
+}
+
+/// Reads until a value is in Redis, or until the cache has had its time.
+fn come_back(place: &Place, contestant: &mut Contestant, key: &str) -> Result<()> {
+    let (watch, mut turn) = (Stopwatch::start(), 0);
+    while watch.elapsed() < BACK {
+        turn += 1;
+        let key = format!("before-{key}-{turn}");
+        contestant.miss(&place.runtime, Miss { key: key.clone() })?;
+        thread::sleep(STORED);
+        if place.redis.call(&["KEYS", &format!("*{key}*")]).contains(&key) {
+            break;
+        }
+    }
+    Ok(())
 }

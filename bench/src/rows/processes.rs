@@ -1,18 +1,16 @@
-//! Many callers in four processes on one key that nobody has.
+//! Many callers in one and in four processes on one key that nobody has.
 
-use std::time::Duration;
+use std::{thread, time::Duration};
 
 use anyhow::Result;
-use contest::{Origin, Shared};
-use forebay_rig::Redis;
-use futures::future::{BoxFuture, join_all};
+use contest::Origin;
+use drive::Stampede;
 use ours::OverRedis;
-use peer_by_hand::ByHand;
-use tokio::runtime::Runtime;
 
 use super::Effort;
 use crate::{
-    rounds::{Side, figures, play},
+    caches::{Contestant, Contestants, Memory, Place},
+    rounds::{Played, Side, play, play_what_runs},
     stopwatch::Stopwatch,
     table::Table,
 };
@@ -21,95 +19,126 @@ pub(crate) const ROW: &str = "processes";
 
 const PROCESSES: usize = 4;
 const CALLERS: usize = 1_000;
-/// Between two rounds of asking by hand.
+
+/// How long a load takes: it ends between two turns of those who ask again every 100 ms.
 const ORIGIN: Duration = Duration::from_millis(350);
+
+/// How long it is looked what Redis carries out for nobody.
+const IDLE: Duration = Duration::from_secs(3);
+
+/// Some take seconds for each.
+const ROUNDS: u32 = 5;
+
 const ABOUT: &str = "\
-Four processes (here: four connections to one Redis, on a runtime of two threads) with 250 callers each ask for one
-missing key; the loader takes 350 ms. By hand is what services copy: GET, else SET NX PX as a lock, else again in 100 ms.";
+1,000 callers ask for one missing key at once; the load takes 350 ms. Four processes have 250 callers each; of crates a
+process is here a connection of its own, all on one runtime of two threads. `GET` and a lock is what services copy: GET,
+else SET NX PX as a lock, else again in 100 ms. `dogpile.cache` has a thread for each caller. Who has no answer waits for
+ever: a `–` is where too few have one. Commands are those beyond what Redis carries out in such a time when nobody is
+asked, as connections of all of them look after themselves. No more than five rounds, as some take seconds for each.";
 
 /// How one stampede went.
-#[derive(Debug, Clone, Copy)]
-struct Stampede {
+#[derive(Debug, Clone)]
+struct Outcome {
     loads: u64,
-    /// From the end of the load until 99 of 100 callers had their answer.
-    handover: Duration,
-    commands: u64,
+    errors: u64,
+    /// In milliseconds, sorted, of those who had an answer.
+    waits: Vec<f64>,
+    /// Beyond those of an idle time.
+    commands: f64,
 }
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let redis = Redis::start();
-    let ours: Vec<_> = (0..PROCESSES).map(|_| OverRedis::new(&runtime, &redis.url())).collect();
-    let by_hand: Vec<_> = (0..PROCESSES).map(|_| ByHand::new(&runtime, &redis.url())).collect();
-    let ours: Vec<&dyn Shared> = ours.iter().map(|process| process as _).collect();
-    let by_hand: Vec<&dyn Shared> = by_hand.iter().map(|process| process as _).collect();
-    let (runtime, redis) = (&runtime, &redis);
-    let sides = [&ours, &by_hand].map(|processes| {
-        let mut round = 0;
-        Side::new(processes[0].name(), move || {
-            round += 1;
-            stampede(runtime, redis, processes, &format!("catalog:p-{round}"))
-        })
-    });
-    let played = play(sides.into(), effort.rounds);
-    let base = ours[0].name();
-    let table = |title: &str, unit, decimals, figure: fn(&Stampede) -> f64| {
-        let mut table = Table::new(ROW, base, figures(&played, figure));
-        table.title = format!("1,000 callers in four processes on one missing key: {title}");
-        table.about = ABOUT.into();
-        (table.unit, table.decimals) = (unit, decimals);
-        table
+    let place = Place::new()?;
+    let Contestants { mut all, missing } = Contestants::start(&place, PROCESSES, Memory::Usual);
+    let mut tables = Vec::new();
+    for (processes, spelled) in [(1, "one process"), (PROCESSES, "four processes")] {
+        let idle = idle(&place);
+        let sides = all.iter_mut().map(|contestant| side(&place, contestant, processes, idle));
+        let mut played = play_what_runs(sides.collect(), effort.rounds.min(ROUNDS));
+        played.missing.extend(missing.iter().cloned());
+        tables.extend(report(&played, spelled)?);
+    }
+    tables.push(failures(effort)?);
+    Ok(tables)
+}
+
+/// The commands a second that Redis carries out when nobody is asked.
+fn idle(place: &Place) -> f64 {
+    let (before, watch) = (place.redis.commands_processed(), Stopwatch::start());
+    thread::sleep(IDLE);
+    let seconds = watch.elapsed().as_secs_f64();
+    (place.redis.commands_processed() - before - 1) as f64 / seconds
+}
+
+fn side<'a>(
+    place: &'a Place,
+    contestant: &'a mut Contestant,
+    processes: usize,
+    idle: f64,
+) -> Side<'a, Result<Outcome>> {
+    let mut round = 0;
+    Side::new(contestant.name, move || {
+        round += 1;
+        let key = format!("in-{processes}-{round}");
+        let order = Stampede { key, callers: CALLERS, milliseconds: ORIGIN.as_millis() as u64 };
+        let (before, watch) = (place.redis.commands_processed(), Stopwatch::start());
+        let mut rush = contestant.stampede(&place.runtime, order, processes)?;
+        let others = idle * watch.elapsed().as_secs_f64();
+        // The question is a command, too.
+        let commands = (place.redis.commands_processed() - before - 1) as f64 - others;
+        rush.waits.sort_unstable_by(f64::total_cmp);
+        Ok(Outcome { loads: rush.loads, errors: rush.errors, waits: rush.waits, commands: commands.max(0.0) })
+    })
+}
+
+fn report(played: &Played<Outcome>, spelled: &str) -> Result<[Table; 5]> {
+    let table = |title: &str, unit, figure: fn(&Outcome) -> f64| {
+        let mut table = Table::of(ROW, OverRedis::NAME, played.figures(figure), ABOUT, &[])?;
+        table.title = format!("1,000 callers in {spelled} on one missing key: {title}");
+        table.unit = unit;
+        anyhow::Ok(table)
     };
-    let mut loads = table("loads", "loads", 0, |one| one.loads as f64);
-    let most = loads.figure(base).highest;
+    let mut loads = table("loads", "loads", |one| one.loads as f64)?;
+    let most = loads.figure(OverRedis::NAME).highest;
     loads.bound("Forebay loads once", most, most <= 1.0);
-    let handover = table("from the end of the load to the answer of 99 of 100", "ms", 1, |one| {
-        one.handover.as_secs_f64() * 1_000.0
-    });
-    let commands = table("commands that Redis carried out", "commands", 0, |one| one.commands as f64);
-    Ok(vec![loads, handover, commands, failures(effort)?])
+    let mut errors = table("callers without an answer", "errors", |one| one.errors as f64)?;
+    let most = errors.figure(OverRedis::NAME).highest;
+    errors.bound("Forebay answers everyone", most, most == 0.0);
+    let half = table("until half of them have their answer", "ms", |one| one.within(50))?;
+    let most = table("until 99 of 100 have their answer", "ms", |one| one.within(99))?;
+    let commands = table("commands that Redis carried out", "commands", |one| one.commands)?;
+    Ok([loads, errors, half, most, commands])
+}
+
+impl Outcome {
+    /// Within how many milliseconds so many of 100 callers have their answer: who has none waits for ever.
+    fn within(&self, percent: usize) -> f64 {
+        let callers = self.waits.len() + self.errors as usize;
+        self.waits.get(callers * percent / 100).copied().unwrap_or(f64::INFINITY)
+    }
 }
 
 /// The same with a loader that fails. By hand, one caller after the other would try.
 fn failures(effort: &Effort) -> Result<Table> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let redis = Redis::start();
-    let processes: Vec<_> = (0..PROCESSES).map(|_| OverRedis::new(&runtime, &redis.url())).collect();
-    let (base, mut round) = (processes[0].name(), 0);
-    let side = Side::new(base, || {
+    let place = Place::new()?;
+    let process = || OverRedis::new(&place.runtime, &place.redis.url());
+    let processes: Vec<_> = std::iter::repeat_with(process).take(PROCESSES).collect();
+    let mut round = 0;
+    let side = Side::new(OverRedis::NAME, || {
         round += 1;
-        let (key, origin) = (format!("catalog:f-{round}"), Origin::slow(ORIGIN));
-        let waits = waits(&runtime, |number| processes[number % PROCESSES].fail(key.clone(), origin.clone()));
+        let (key, origin) = (format!("fails-{round}"), Origin::slow(ORIGIN));
+        let call = |number: usize| processes[number % PROCESSES].fail(key.clone(), origin.clone());
+        let calls = place.runtime.block_on(drive::call_all(CALLERS, call));
+        assert!(calls.iter().all(|(_, told)| *told), "every caller is told");
         assert_eq!(origin.loads(), 1, "one fails for all");
-        waits.saturating_sub(ORIGIN).as_secs_f64() * 1_000.0
+        let mut waits: Vec<Duration> = calls.into_iter().map(|(wait, _)| wait).collect();
+        waits.sort_unstable();
+        waits[CALLERS * 99 / 100].saturating_sub(ORIGIN).as_secs_f64() * 1_000.0
     });
-    let mut table = Table::new(ROW, base, play(vec![side], effort.rounds));
-    table.title = "1,000 callers in four processes, and the load fails: until 99 of 100 know".into();
+    let mut table = Table::new(ROW, OverRedis::NAME, play(vec![side], effort.rounds));
+    table.title =
+        "1,000 callers in four processes, and the load fails: from then until 99 of 100 know".into();
     table.about = ABOUT.into();
     (table.unit, table.decimals) = ("ms", 1);
     Ok(table)
-}
-
-fn stampede(runtime: &Runtime, redis: &Redis, processes: &[&dyn Shared], key: &str) -> Stampede {
-    let origin = Origin::slow(ORIGIN);
-    let before = redis.commands_processed();
-    let wait = waits(runtime, |number| processes[number % PROCESSES].read(key.to_owned(), origin.clone()));
-    let commands = redis.commands_processed() - before;
-    Stampede { loads: origin.loads(), handover: wait.saturating_sub(ORIGIN), commands }
-}
-
-/// Within what time 99 of 100 callers have their answer, which has to be the right one.
-fn waits(runtime: &Runtime, call: impl Fn(usize) -> BoxFuture<'static, bool>) -> Duration {
-    let watch = Stopwatch::start();
-    let callers = (0..CALLERS).map(|number| {
-        let call = call(number);
-        runtime.spawn(async move {
-            assert!(call.await, "every caller has its answer");
-            watch.elapsed()
-        })
-    });
-    let answers = runtime.block_on(join_all(callers.collect::<Vec<_>>()));
-    let mut waits: Vec<Duration> = answers.into_iter().map(|wait| wait.expect("no caller panics")).collect();
-    waits.sort_unstable();
-    waits[CALLERS * 99 / 100]
 }

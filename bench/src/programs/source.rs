@@ -1,0 +1,82 @@
+//! The programs that there are.
+
+use std::path::{Path, PathBuf};
+
+/// A program, and where it lies in `peers/`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source {
+    pub(crate) name: &'static str,
+    folder: &'static str,
+    pub(super) language: Language,
+    /// What comes after the address of Redis.
+    pub(super) arguments: &'static [&'static str],
+}
+
+/// What a program is written in: also how it is installed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Language {
+    Python { script: &'static str },
+    Node { script: &'static str },
+    Rust { program: &'static str },
+}
+
+/// The limiters.
+pub(crate) const LIMITERS: [Source; 2] = [
+    Source {
+        name: "Node `rate-limiter-flexible`",
+        folder: "rate_limiter_flexible",
+        language: Language::Node { script: "check.mjs" },
+        arguments: &[],
+    },
+    Source {
+        name: "Python `limits`",
+        folder: "limits",
+        language: Language::Python { script: "check.py" },
+        arguments: &[],
+    },
+];
+
+/// The lock of redis-py.
+pub(crate) const REDIS_LOCK: Source = Source {
+    name: "Python `redis` `Lock`",
+    folder: "redis_lock",
+    language: Language::Python { script: "lock.py" },
+    arguments: &[],
+};
+
+/// The caches over Redis, each of which obeys the orders of `drive`.
+pub(crate) const CACHES: [Source; 8] = [
+    Source {
+        name: "`hitbox`",
+        folder: "hitbox",
+        language: Language::Rust { program: "peer-hitbox" },
+        arguments: &[],
+    },
+    node("Node `bentocache`", &["bentocache"]),
+    node("Node `ioredis` by hand", &["ioredis"]),
+    python("Python `cashews`", &["cashews"]),
+    python("Python `cashews`, `lock=True`", &["cashews_lock"]),
+    python("Python `aiocache`, `cached_stampede`", &["aiocache"]),
+    python("Python `dogpile.cache`, `distributed_lock`", &["dogpile"]),
+    python("Python `redis.asyncio` by hand", &["by_hand"]),
+];
+
+const fn python(name: &'static str, arguments: &'static [&'static str]) -> Source {
+    Source { name, folder: "python", language: Language::Python { script: "driver.py" }, arguments }
+}
+
+const fn node(name: &'static str, arguments: &'static [&'static str]) -> Source {
+    Source { name, folder: "node", language: Language::Node { script: "driver.mjs" }, arguments }
+}
+
+impl Source {
+    /// Where it lies.
+    pub(super) fn from(self) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(self.folder)
+    }
+
+    /// Where it is installed.
+    pub(super) fn to(self, peers: &Path) -> PathBuf {
+        peers.join(self.folder)
+    }
+}
