@@ -1,17 +1,25 @@
-//! The project's own commands: `cargo xtask test`, `bench`, `soak`, `chaos` and `bugs`.
+//! The project's own commands: `cargo xtask test`, `bench`, `soak`, `chaos`, `bugs` and `ops`.
 
 mod bench;
 mod bugs;
 mod cases;
 mod chaos;
+mod openapi;
+mod ops;
 mod packages;
+mod page;
 mod process;
 mod readme;
+mod schema;
 mod soak;
 mod test;
 mod totals;
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Parser;
 
@@ -23,6 +31,9 @@ enum Command {
         /// Only lists the steps.
         #[arg(long)]
         list: bool,
+        /// Runs only these steps, and the first.
+        #[arg(value_name = "STEP")]
+        only: Vec<String>,
     },
     /// Runs the side-by-side benchmarks of `bench/`; further arguments go to them.
     Bench {
@@ -30,7 +41,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Loads several processes over one Redis, and looks whether anything grows.
+    /// Loads several processes over one Redis, and looks whether anything grows; then calls the server 10,000
+    /// times, and has the coach's model fail under load.
     Soak {
         /// For how long; from five on, Redis fails now and then.
         #[arg(long, default_value_t = 30.0)]
@@ -55,16 +67,19 @@ enum Command {
         #[arg(long, default_value_t = 7)]
         seed: u64,
     },
+    /// Writes anew what is made of the code: the Grafana board and the alert rules, and the OpenAPI document.
+    Ops,
 }
 
 fn main() -> ExitCode {
     let done = process::end_on_interrupt().and_then(|()| match Command::parse() {
-        Command::Test { list: true } => Ok(test::list()),
-        Command::Test { list: false } => test::run(),
+        Command::Test { list: true, .. } => Ok(test::list()),
+        Command::Test { list: false, only } => test::run(&only),
         Command::Bench { args } => bench::run(&args),
         Command::Soak { minutes } => soak::run(minutes),
         Command::Chaos { args } => chaos::run(&args),
         Command::Bugs { only, minutes, seed } => bugs::run(&only, minutes, seed),
+        Command::Ops => ops::run(),
     });
     done.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
@@ -74,4 +89,9 @@ fn main() -> ExitCode {
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root of the workspace")
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }

@@ -1,6 +1,10 @@
 //! The tools that the tests call and the Debian packages they come from.
 
-use std::{env, path::Path, process::Command};
+use std::{
+    env,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use anyhow::Result;
 use nix::unistd::Uid;
@@ -9,15 +13,20 @@ use crate::{process::Group, test::Outcome};
 
 /// Program, Debian package.
 const TOOLS: &[(&str, &str)] = &[
+    ("chromium", "chromium"),
     ("curl", "curl"),
     ("faketime", "faketime"),
+    ("node", "nodejs"),
+    ("npm", "npm"),
+    ("python3", "python3"),
     ("redis-server", "redis-server"),
     ("setpriv", "util-linux"),
 ];
 
 /// Installs what is missing if nobody needs to be asked, else says what to type.
 pub(crate) fn ensure() -> Result<Outcome> {
-    let missing: Vec<&str> = TOOLS.iter().filter(|tool| !on_path(tool.0)).map(|tool| tool.1).collect();
+    let mut missing: Vec<&str> = TOOLS.iter().filter(|tool| !on_path(tool.0)).map(|tool| tool.1).collect();
+    missing.extend((!makes_environments()).then_some("python3-venv"));
     let root = Uid::effective().is_root();
     let ask_nobody = env::var_os("CI").is_some_and(|ci| ci == "true") || (root && on_debian());
     if missing.is_empty() || (ask_nobody && install(&missing, root)?) {
@@ -53,6 +62,13 @@ fn on_debian() -> bool {
 
 fn on_path(program: &str) -> bool {
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|folder| folder.join(program).is_file())
+}
+
+/// Whether Python can make virtual environments, for which Debian has a package of its own.
+fn makes_environments() -> bool {
+    let mut python = Command::new("python3");
+    python.args(["-c", "import ensurepip, venv"]).stderr(Stdio::null());
+    python.status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]

@@ -1,10 +1,16 @@
-//! Runs the shell blocks of README.md as a reader would type them: in order, in one shell, from the root.
+//! Runs the shell blocks of the pages for users as a reader would type them: page by page, in order, in one shell each,
+//! from the root.
 
 mod block;
 mod expect;
 mod shell;
 
-use std::{collections::BTreeSet, fs, net::TcpListener};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    net::TcpListener,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, ensure};
 
@@ -16,11 +22,38 @@ use crate::{process::Group, root, test::Outcome, totals::Totals};
 
 /// Each block counts as one test; the first that fails ends the run.
 pub(crate) fn run() -> Result<Outcome> {
-    let blocks = block::parse(&fs::read_to_string(root().join("README.md")).context("README.md")?)?;
-    ensure!(!blocks.is_empty(), "README.md has no ```sh block");
+    let mut totals = Totals::default();
+    for page in pages()? {
+        totals += read(&page).with_context(|| page.display().to_string())?;
+        if totals.failed > 0 {
+            return Ok(Outcome::Failed(totals));
+        }
+    }
+    ensure!(totals.ran() > 0, "no page has a ```sh block");
+    Ok(Outcome::Passed(totals))
+}
+
+/// The README, and what it leads to, from the root.
+fn pages() -> Result<Vec<PathBuf>> {
+    let within = |folder: &str| -> Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(root().join(folder))?;
+        let mut names: Vec<_> = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
+        names.sort();
+        Ok(names.into_iter().map(|name| Path::new(folder).join(name)).collect())
+    };
+    let docs = within("docs")?.into_iter().filter(|page| page.extension().is_some_and(|end| end == "md"));
+    let examples = within("examples")?.into_iter().map(|folder| folder.join("README.md"));
+    let mut pages = vec![PathBuf::from("README.md")];
+    pages.extend(docs.chain(examples).filter(|page| root().join(page).exists()));
+    Ok(pages)
+}
+
+/// What is left running ends with the page.
+fn read(page: &Path) -> Result<Totals> {
+    let blocks = block::parse(&fs::read_to_string(root().join(page))?)?;
     for port in ports(&blocks) {
         TcpListener::bind(("127.0.0.1", port)).with_context(|| {
-            format!("the README uses port {port}, which is taken: stop what listens on 127.0.0.1:{port}")
+            format!("it uses port {port}, which is taken: stop what listens on 127.0.0.1:{port}")
         })?;
     }
     let scratch = tempfile::tempdir()?;
@@ -28,17 +61,17 @@ pub(crate) fn run() -> Result<Outcome> {
     let mut servers = Vec::new();
     let mut totals = Totals::default();
     for block in &blocks {
-        println!("--- README.md:{}{}\n{}", block.line, block.mode, block.script.trim_end());
+        println!("--- {}:{}{}\n{}", page.display(), block.line, block.mode, block.script.trim_end());
         match play(block, &mut session, &mut servers) {
             Ok(one) => totals += one,
             Err(error) => {
-                println!("error: README.md:{}: {error:#}", block.line);
+                println!("error: {}:{}: {error:#}", page.display(), block.line);
                 totals += Totals::FAILED;
-                return Ok(Outcome::Failed(totals));
+                break;
             }
         }
     }
-    Ok(Outcome::Passed(totals))
+    Ok(totals)
 }
 
 fn play(block: &Block, session: &mut Session, servers: &mut Vec<Group>) -> Result<Totals> {
@@ -53,7 +86,7 @@ fn play(block: &Block, session: &mut Session, servers: &mut Vec<Group>) -> Resul
                 let shown = expected.trim_end();
                 ensure!(
                     expect::matches(expected, &output),
-                    "printed something else than the README says, which is:\n{shown}"
+                    "printed something else than the page says, which is:\n{shown}"
                 );
             }
         }

@@ -1,13 +1,14 @@
-//! `cargo xtask soak`: mixed load in several processes over a Redis of their own, until the time is over.
+//! `cargo xtask soak`: mixed load in several processes over a Redis of their own, until the time is over; then
+//! 10,000 calls of the server, and the coach under load while its model fails for a minute.
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
 use crate::{
     process::{self, Group},
-    root,
-    test::Outcome,
+    root, schema,
+    test::{self, Outcome},
     totals::Totals,
 };
 
@@ -17,7 +18,7 @@ const PACKAGE: [&str; 3] = ["--locked", "--package", "forebay-trials"];
 const SHORT: f64 = 0.5;
 
 pub(crate) fn run(minutes: f64) -> Result<ExitCode> {
-    Ok(if soak(minutes)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if soak(minutes)? && schema::long()? && coach()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Counts as one test.
@@ -31,8 +32,16 @@ fn soak(minutes: f64) -> Result<bool> {
     let mut soak = process::cargo();
     soak.args(["run", "--quiet"]).args(PACKAGE).args(["--bin", "forebay-soak", "--"]);
     soak.args(["--minutes", &minutes.to_string()]);
-    let succeeds = |mut cargo: std::process::Command| -> Result<bool> {
-        Ok(Group::spawn(cargo.current_dir(root()))?.wait()?.success())
-    };
     Ok(succeeds(build)? && succeeds(soak)?)
+}
+
+fn coach() -> Result<bool> {
+    let mut faults = process::cargo();
+    faults.args(["test", "--locked", "--package", "coach", "--test", "http", "faults::"]);
+    faults.env("COACH_FAULTS_LONG", "1").current_dir(root());
+    Ok(matches!(test::count(faults)?, Outcome::Passed(_)))
+}
+
+fn succeeds(mut cargo: Command) -> Result<bool> {
+    Ok(Group::spawn(cargo.current_dir(root()))?.wait()?.success())
 }

@@ -2,17 +2,17 @@
 
 use std::{
     env,
-    path::PathBuf,
+    num::NonZero,
     process::{Command, ExitCode},
     time::Duration,
 };
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::{
-    cases, chaos, packages,
+    cases, chaos, packages, page,
     process::{self, Group},
-    readme, root, soak,
+    readme, root, schema, soak, target,
     totals::Totals,
 };
 
@@ -34,6 +34,8 @@ const STEPS: &[Step] = &[
     Step::tests("models", "test -p forebay --lib --locked models")
         .env("RUSTFLAGS", "--cfg forebay_shuttle")
         .target("shuttle"),
+    Step::own("page", "looks at the dashboard in a browser", page::run),
+    Step::own("schema", "compares the answers of the server with its OpenAPI document", schema::short),
     Step::own("soak", "loads three processes over one Redis for half a minute", soak::short),
     Step::own(
         "chaos",
@@ -42,7 +44,7 @@ const STEPS: &[Step] = &[
     ),
     Step::cargo("docs", "doc --workspace --all-features --no-deps --locked")
         .env("RUSTDOCFLAGS", "-D warnings"),
-    Step::own("readme", "runs the shell blocks of README.md", readme::run),
+    Step::own("readme", "runs the shell blocks of README.md and of what it leads to", readme::run),
 ];
 
 /// How a step ended.
@@ -120,29 +122,36 @@ impl Step {
                 let success = Group::spawn(&mut self.command(args))?.wait()?.success();
                 Ok(if success { Outcome::passed() } else { Outcome::Failed(Totals::default()) })
             }
-            Work::Tests(args) => self.count(args),
+            Work::Tests(args) => count(self.command(args)),
         }
-    }
-
-    fn count(&self, args: &str) -> Result<Outcome> {
-        let (cargo, lines) = Group::spawn_reading(self.command(args), |line| println!("{line}"))?;
-        let success = cargo.wait()?.success();
-        let totals: Totals = lines.iter().map(|line| Totals::of_line(&line)).sum();
-        if success && totals.ran() == 0 {
-            println!("no test ran");
-        }
-        Ok(if success && totals.ran() > 0 { Outcome::Passed(totals) } else { Outcome::Failed(totals) })
     }
 
     fn command(&self, args: &str) -> Command {
         let mut cargo = process::cargo();
         cargo.args(args.split(' ')).envs(self.env).current_dir(root());
         if let Some(folder) = self.target {
-            let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-            cargo.env("CARGO_TARGET_DIR", target.join(folder));
+            cargo.env("CARGO_TARGET_DIR", target().join(folder));
         }
         cargo
     }
+}
+
+/// Runs the tests that `cargo` is to run, of which there has to be one at least.
+pub(crate) fn count(mut cargo: Command) -> Result<Outcome> {
+    cargo.env("RUST_TEST_THREADS", threads());
+    let (cargo, lines) = Group::spawn_reading(cargo, |line| println!("{line}"))?;
+    let success = cargo.wait()?.success();
+    let totals: Totals = lines.iter().map(|line| Totals::of_line(&line)).sum();
+    if success && totals.ran() == 0 {
+        println!("no test ran");
+    }
+    Ok(if success && totals.ran() > 0 { Outcome::Passed(totals) } else { Outcome::Failed(totals) })
+}
+
+/// How many tests run at once, unless the environment says it: most of them wait most of their time.
+fn threads() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    env::var("RUST_TEST_THREADS").unwrap_or_else(|_| (2 * cores).to_string())
 }
 
 pub(crate) fn list() -> ExitCode {
@@ -152,8 +161,15 @@ pub(crate) fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-pub(crate) fn run() -> Result<ExitCode> {
-    let exit = run_steps(STEPS)?;
+/// Runs all steps, or the first, which sees to what the others need, and those named.
+pub(crate) fn run(only: &[String]) -> Result<ExitCode> {
+    let known = |name: &&String| STEPS.iter().any(|step| step.name == **name);
+    if let Some(name) = only.iter().find(|name| !known(name)) {
+        bail!("there is no step `{name}`: `cargo xtask test --list` shows them");
+    }
+    let wanted = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
+    let steps: Vec<_> = STEPS[..1].iter().chain(STEPS[1..].iter().filter(wanted)).copied().collect();
+    let exit = run_steps(&steps)?;
     println!("{}", cases::Cases::read(root())?);
     Ok(exit)
 }

@@ -97,8 +97,8 @@ pub(super) const BUGS: &[Bug] = &[
         &["P3"],
         &[edit(
             WRITE,
-            "        self.overtake(key, kind);\n        self.record",
-            "        let _ = kind;\n        self.record",
+            "        self.overtake(key, kind);\n        self.changed",
+            "        let _ = kind;\n        self.changed",
         )],
     ),
     bug(

@@ -1,4 +1,4 @@
-//! A shell block of the README with what its directive asks for and what it should print.
+//! A shell block of a page with what its directive asks for and what it should print.
 
 use std::fmt;
 
@@ -41,17 +41,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<Block>> {
         match fence.tag {
             "sh" => blocks.push(Block {
                 line,
-                mode: mode(&fence.directives).with_context(|| format!("README.md:{line}"))?,
+                mode: mode(&fence.directives).with_context(|| format!("line {line}"))?,
                 script: fence.body.clone(),
                 expected: next.filter(|next| next.tag == "text").map(|next| next.body.clone()),
             }),
             "bash" | "shell" | "console" => {
-                bail!("README.md:{line}: tag the shell block ```sh, so that it is run")
+                bail!("line {line}: tag the shell block ```sh, so that it is run")
             }
-            _ => ensure!(
-                fence.directives.is_empty(),
-                "README.md:{line}: a readme-test directive without ```sh"
-            ),
+            _ => ensure!(fence.directives.is_empty(), "line {line}: a readme-test directive without ```sh"),
         }
     }
     Ok(blocks)

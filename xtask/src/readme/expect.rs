@@ -1,4 +1,4 @@
-//! Compares what a block printed with what the README shows, where `…` stands for whatever varies.
+//! Compares what a block printed with what the page shows, where `…` stands for whatever varies.
 
 /// Whether `output` is what `shown` says, apart from space at line ends and at the end. In a line, `…` stands
 /// for any text; alone on a line, for any number of lines.

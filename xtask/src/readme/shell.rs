@@ -44,7 +44,7 @@ impl Session {
 
     /// Writes a block to a file whose name appears in the shell's messages.
     pub(super) fn script(&self, block: &Block) -> Result<PathBuf> {
-        let file = self.scratch.join(format!("README.md:{}", block.line));
+        let file = self.scratch.join(format!("line-{}", block.line));
         fs::write(&file, &block.script)?;
         Ok(file)
     }
@@ -66,7 +66,7 @@ impl Session {
     }
 }
 
-/// Runs a script in the background and comes back once it has printed `until` and what the README shows.
+/// Runs a script in the background and comes back once it has printed `until` and what the page shows.
 pub(super) fn serve(script: &Path, until: &str, shown: Option<&str>) -> Result<Group> {
     let bash = bash(&["-e", &script.to_string_lossy()], script.parent().unwrap_or(script));
     let (server, lines) = Group::spawn_reading(bash, |line| println!("    | {line}"))?;
