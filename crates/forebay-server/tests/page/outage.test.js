@@ -7,6 +7,23 @@ const banner = (look) => look.page.evaluate(() => {
   return node.hidden ? "" : node.innerText;
 });
 
+/**
+ * Waits until the page shows all of this at one moment: what the banner says, "" where there is none, and texts by their id.
+ * What is looked at one after the other may change in between: a breaker that has closed may open once more.
+ */
+function shows(look, { banner: says, ...texts }, ms) {
+  const seen = async () => {
+    const now = await look.page.evaluate((ids) => {
+      const node = document.getElementById("banner");
+      const shown = ids.map((id) => [id, document.getElementById(id).textContent]);
+      return { banner: node.hidden ? "" : node.innerText, ...Object.fromEntries(shown) };
+    }, Object.keys(texts));
+    const isSaid = says === "" ? now.banner === "" : now.banner.includes(says);
+    return (isSaid && Object.entries(texts).every(([id, text]) => now[id] === text)) || now;
+  };
+  return until(seen, ms);
+}
+
 /** Has a page believe that nobody sees it, or that somebody does. */
 const hide = (page, isHidden) => page.evaluate((hidden) => {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
@@ -22,24 +39,20 @@ async function shared(t) {
 
 test("the breaker shows while Redis does not answer, and no longer", async (t) => {
   const { redis, server, look } = await shared(t);
-  await until(async () => (await banner(look)) === "" || banner(look));
-  assert.equal(await look.text("breaker"), "closed");
+  await shows(look, { banner: "", breaker: "closed" });
 
   redis.stop();
   // Somebody has to ask for it to be noticed at once.
   await server.call("/v1/cache/a/b");
 
-  await until(async () => (await banner(look)).includes("The breaker is open") || banner(look));
-  assert.equal(await look.text("breaker"), "open");
-  assert.equal(await look.text("state"), "Live");
+  await shows(look, { banner: "The breaker is open", breaker: "open", state: "Live" });
   await look.shot("outage");
 
   redis.go();
 
-  await until(async () => (await banner(look)) === "" || banner(look), 20_000);
-  assert.equal(await look.text("breaker"), "closed");
-  const notes = await look.page.textContent("#notes");
-  assert.ok(notes.includes("Redis cannot be asked") && notes.includes("Redis answers again"), notes);
+  await shows(look, { banner: "", breaker: "closed" }, 20_000);
+  const notes = () => look.page.textContent("#notes");
+  for (const note of ["Redis cannot be asked", "Redis answers again"]) await until(async () => (await notes()).includes(note) || notes());
   assert.deepEqual(look.faults, []);
 });
 
@@ -62,14 +75,12 @@ test("a server that is gone is told of, and found again", async (t) => {
   const { port } = new URL(server.base);
   await server.kill();
 
-  await until(async () => (await banner(look)).includes("The server is not reachable") || banner(look));
-  assert.equal(await look.text("state"), "Not connected");
+  await shows(look, { banner: "The server is not reachable", state: "Not connected" });
   await sleep(1_500);
 
   await Server.start(t, "", {}, port);
 
-  await until(async () => (await banner(look)) === "" || banner(look));
-  assert.equal(await look.text("state"), "Live");
+  await shows(look, { banner: "", state: "Live" });
 });
 
 test("a clock that is set back stops no chart", async (t) => {
@@ -114,8 +125,7 @@ test("pages that nobody sees leave the browser its connections", async (t) => {
 test("a server that never tells anything is not waited for in silence", async (t) => {
   const server = await Server.start(t);
   const look = await Look.at(t, server, { silent: true });
-  await until(async () => (await banner(look)).includes("The server has told nothing yet") || banner(look));
-  assert.equal(await look.text("state"), "No news");
+  await shows(look, { banner: "The server has told nothing yet", state: "No news" });
 });
 
 test("figures that are old are called so", async (t) => {
@@ -123,8 +133,7 @@ test("figures that are old are called so", async (t) => {
   const look = await (await Look.at(t, server)).live();
   server.stop();
 
-  await until(async () => (await banner(look)).includes("The figures are old") || banner(look));
-  assert.equal(await look.text("state"), "No news");
+  await shows(look, { banner: "The figures are old", state: "No news" });
 
   server.go();
   await until(async () => (await look.text("state")) === "Live");
