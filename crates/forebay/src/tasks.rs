@@ -1,14 +1,14 @@
 //! Every task of a `Forebay` is started here, so that shutting down can wait for all of them, then end them.
 
-use std::{future::Future, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use tokio::runtime::Handle;
 use tokio_util::{
     sync::CancellationToken,
-    task::{AbortOnDropHandle, TaskTracker},
+    task::{AbortOnDropHandle, TaskTracker, task_tracker::TaskTrackerToken},
 };
 
-use crate::clock::Clock;
+use crate::{clock::Clock, sync::Mutex};
 
 /// The tasks of one `Forebay`; cheap to clone.
 #[derive(Debug, Clone)]
@@ -18,7 +18,14 @@ pub(crate) struct Tasks {
     stopping: CancellationToken,
     waning: CancellationToken,
     ended: CancellationToken,
+    summons: Summons,
 }
+
+/// What is to become tasks before a shutdown waits for those.
+#[derive(Clone, Default)]
+struct Summons(Arc<Mutex<Vec<Summon>>>);
+
+type Summon = Box<dyn Fn(&Tasks) + Send + Sync>;
 
 impl Tasks {
     /// Starts tasks on `runtime`, whichever runtime the caller of [`Tasks::spawn`] is on.
@@ -29,6 +36,7 @@ impl Tasks {
             stopping: CancellationToken::new(),
             waning: CancellationToken::new(),
             ended: CancellationToken::new(),
+            summons: Summons::default(),
         }
     }
 
@@ -60,6 +68,27 @@ impl Tasks {
         AbortOnDropHandle::new(self.running.spawn_on(work, &self.runtime))
     }
 
+    /// Counts as a task until it is dropped.
+    pub(crate) fn token(&self) -> TaskTrackerToken {
+        self.running.token()
+    }
+
+    /// How many have not ended.
+    #[cfg(all(test, forebay_shuttle))]
+    pub(crate) fn count(&self) -> usize {
+        self.running.len()
+    }
+
+    /// Whether the caller is on the runtime of the tasks.
+    pub(crate) fn is_at_home(&self) -> bool {
+        Handle::try_current().is_ok_and(|here| here.id() == self.runtime.id())
+    }
+
+    /// Has `summon` start as tasks what is under way without one, when [`Tasks::shut_down`] begins.
+    pub(crate) fn at_shutdown(&self, summon: impl Fn(&Self) + Send + Sync + 'static) {
+        self.summons.0.lock().push(Box::new(summon));
+    }
+
     /// Whether [`Tasks::shut_down`] has begun.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.is_cancelled()
@@ -85,6 +114,7 @@ impl Tasks {
     /// Returns whether all of them ended by themselves.
     pub(crate) async fn shut_down(&self, clock: &Clock, budget: Duration) -> bool {
         self.stopping.cancel();
+        self.summons.0.lock().iter().for_each(|summon| summon(self));
         self.running.close();
         let ends = async {
             if clock.timeout(budget / 2, self.running.wait()).await.is_none() {
@@ -95,5 +125,11 @@ impl Tasks {
         let all = clock.timeout(budget, ends).await.is_some();
         self.ended.cancel();
         all
+    }
+}
+
+impl fmt::Debug for Summons {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Summons").finish_non_exhaustive()
     }
 }

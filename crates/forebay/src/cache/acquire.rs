@@ -28,6 +28,7 @@ enum Asked {
 
 impl<V: Send + Sync + 'static> Leader<V> {
     pub(super) async fn acquire(&mut self, mut reject: Reject) -> Outcome<V> {
+        self.flight.helm.left_by_pilot().await;
         if let Some(retry_after) = self.refused() {
             return self.fail(Failure::Elsewhere(retry_after)).await;
         }

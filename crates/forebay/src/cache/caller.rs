@@ -159,6 +159,9 @@ impl<V: Send + Sync + 'static> Caller<V> {
                 aboard.answered = true;
                 return Ok(Got::Answer(answer));
             }
+            if self.seat.leads {
+                self.fly(&aboard.flight).await;
+            }
             let verdict = self.attend(&aboard.flight).await;
             aboard.answered = true;
             if let Some(got) = got(verdict, &aboard.flight) {
@@ -214,10 +217,13 @@ impl<V: Send + Sync + 'static> Caller<V> {
         self.seat.leads = matches!(boarding, Boarding::Lead(_));
         let (Boarding::Lead(flight) | Boarding::Join(flight)) = boarding;
         let lends = self.parent.is_some_and(|parent| parent.permitted);
-        flight.lenders.send_modify(|lenders| *lenders += usize::from(lends));
+        if lends {
+            flight.lenders().send_modify(|lenders| *lenders += 1);
+        }
         let aboard =
             Aboard { inner: inner.clone(), flight: flight.clone(), takes_lease, lends, answered: false };
         if !self.seat.leads {
+            flight.helm.take_over(&inner.shared.context.tasks);
             goal.stand_aside();
             self.goal = Some(goal);
             return aboard;
@@ -226,8 +232,25 @@ impl<V: Send + Sync + 'static> Caller<V> {
         let mut leader =
             Leader::new(inner.clone(), flight, self.id.clone(), goal, self.seat.fresh, self.parent);
         leader.luck = self.luck;
-        inner.shared.context.tasks.spawn(leader.run());
+        // What reads no level has nothing to do that is the caller's.
+        if self.seat.fresh {
+            leader.spawn();
+        } else {
+            leader.attended();
+        }
         aboard
+    }
+
+    /// Flies `flight`, until it has landed or a task flies it.
+    async fn fly(&mut self, flight: &Flight<V>) {
+        let tasks = &self.inner.shared.context.tasks;
+        tokio::select! {
+            biased;
+            () = flight.helm.fly(tasks) => return,
+            () = elapse(&mut self.takes_stale) => self.patience.takes_stale = true,
+            () = elapse(&mut self.over) => self.patience.over = true,
+        }
+        flight.helm.take_over(tasks);
     }
 
     /// Waits until `flight` has a verdict for the caller.
@@ -294,9 +317,13 @@ struct Aboard<V: Send + Sync + 'static> {
 
 impl<V: Send + Sync + 'static> Drop for Aboard<V> {
     fn drop(&mut self) {
-        self.flight.lenders.send_modify(|lenders| *lenders -= usize::from(self.lends));
+        if self.lends {
+            self.flight.lenders().send_modify(|lenders| *lenders -= 1);
+        }
         if self.flight.leave(self.takes_lease) && !self.answered {
             self.inner.record(Event::WaiterCancelled { space: self.inner.name.as_str() });
         }
+        // It may have been the pilot, whose flight goes on, or ends, by itself.
+        self.flight.helm.take_over(&self.inner.shared.context.tasks);
     }
 }

@@ -1,7 +1,7 @@
 //! One flight: the state that the callers of one key share from the first read to the fill, as plain steps
 //! under one lock. It decides whom an answer may serve.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{Notify, watch};
 
@@ -11,6 +11,7 @@ use super::{
     fence::Fence,
     flights::Arrival,
     grant::Grant,
+    pilot::Helm,
     verdict::{Answer, Outcome, Patience, Seat, Verdict},
     waits::FlightId,
 };
@@ -24,8 +25,9 @@ pub(crate) struct Flight<V> {
     pub(crate) changed: Notify,
     /// Told when the last caller has left, if that ends the flight.
     pub(crate) abandoned: Notify,
-    /// How many of those aboard hold a permit: the load may run on that.
-    pub(crate) lenders: watch::Sender<usize>,
+    pub(crate) helm: Helm,
+    /// How many of those aboard hold a permit, once one does or a load asks.
+    lenders: OnceLock<watch::Sender<usize>>,
     /// Whether it reads no level: who may be served by one looks there himself.
     pub(crate) fresh: bool,
     state: Mutex<State<V>>,
@@ -57,7 +59,8 @@ impl<V> Flight<V> {
             fence: Arc::new(fence),
             changed: Notify::new(),
             abandoned: Notify::new(),
-            lenders: watch::Sender::new(0),
+            helm: Helm::new(),
+            lenders: OnceLock::new(),
             fresh,
             state: Mutex::new(State {
                 ends_when_abandoned,
@@ -85,6 +88,11 @@ impl<V> Flight<V> {
             state.takers += usize::from(takes_lease);
         }
         !state.over
+    }
+
+    /// How many of those aboard hold a permit: the load may run on that.
+    pub(crate) fn lenders(&self) -> &watch::Sender<usize> {
+        self.lenders.get_or_init(|| watch::Sender::new(0))
     }
 
     /// How many have waited for it.

@@ -18,6 +18,7 @@ use crate::{
         Mutex,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
+    tasks::Tasks,
 };
 
 const SHARDS: usize = 32;
@@ -110,10 +111,12 @@ impl<V> Flights<V> {
     }
 
     /// Overtakes everything under way for `id`: none of it may enter process memory or serve later callers.
-    pub(crate) fn detach(&self, id: &str) {
+    pub(crate) fn detach(&self, id: &str, tasks: &Tasks) {
         let Some(slot) = self.shard(id).lock().remove(id) else { return };
         for flight in slot.flight.iter().chain(&slot.refresh) {
             flight.detach();
+            // A shutdown would not find it here any more.
+            flight.helm.take_over(tasks);
         }
         for fence in &slot.fences {
             fence.cut();
@@ -142,6 +145,15 @@ impl<V> Flights<V> {
         let fence = Arc::new(Fence::raise(epoch));
         self.with(id, |slot| slot.fences.push(fence.clone()));
         FenceSeat { flights: self, id: id.into(), fence }
+    }
+
+    /// Has tasks fly what callers fly by themselves.
+    pub(crate) fn take_over(&self, tasks: &Tasks) {
+        let of = |shard: &Shard<V>| -> Vec<_> {
+            shard.lock().values().filter_map(|slot| slot.flight.clone()).collect()
+        };
+        // One that cannot be started ends at once, and takes itself out of its shard.
+        self.shards.iter().flat_map(of).for_each(|flight| flight.helm.take_over(tasks));
     }
 
     /// Whether nothing is under way.

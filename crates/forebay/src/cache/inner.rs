@@ -122,6 +122,16 @@ impl<V: Send + Sync + 'static> Inner<V> {
         Flight::new(self.shared.waits.number(), fence, fresh, ends_when_abandoned)
     }
 
+    /// Lets a shutdown wait for the flights that callers fly by themselves, though it ends those of tasks only.
+    pub(crate) fn fly_on_in_shutdown(self: &Arc<Self>) {
+        let inner = Arc::downgrade(self);
+        self.shared.context.tasks.at_shutdown(move |tasks| {
+            if let Some(inner) = inner.upgrade() {
+                inner.flights.take_over(tasks);
+            }
+        });
+    }
+
     pub(crate) fn grant(&self, key: Arc<str>, token: Token, life: Duration) -> Grant {
         Grant::new(self.backend.clone(), self.shared.context.tasks.clone(), key, token, life)
     }
@@ -256,7 +266,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
     /// Overtakes what is under way for `key`, and takes its value out of use in this process.
     pub(crate) fn overtake(&self, key: &str, kind: Kind) {
         // Fences first: what passes one afterwards would not be found by the removal.
-        self.flights.detach(key);
+        self.flights.detach(key, &self.shared.context.tasks);
         match kind {
             Kind::Gone => self.forget(key),
             Kind::Freed | Kind::Tag | Kind::Clear => {}

@@ -1,4 +1,4 @@
-//! What the one task of a flight does: read, get the lease if that brings nothing, then load and fill.
+//! What a flight does, in one go: read, get the lease if that brings nothing, then load and fill.
 
 use std::{sync::Arc, time::Duration};
 
@@ -85,33 +85,55 @@ impl<V: Send + Sync + 'static> Leader<V> {
         }
     }
 
+    /// Has a task run the flight.
+    pub(crate) fn spawn(self) {
+        let (inner, flight) = (self.inner.clone(), self.flight.clone());
+        flight.helm.hand_over(self.run(), &inner.shared.context.tasks);
+    }
+
+    /// Has the caller that attends to the flight run it, until somebody else depends on it or it goes on after its read.
+    pub(crate) fn attended(self) {
+        let (inner, flight) = (self.inner.clone(), self.flight.clone());
+        let tasks = &inner.shared.context.tasks;
+        flight.helm.begin(Box::pin(self.run()), tasks);
+        // A shutdown that began before this flight was there did not see it.
+        if tasks.is_stopping() {
+            flight.helm.take_over(tasks);
+        }
+    }
+
     /// Runs the flight to its end.
-    pub(crate) async fn run(mut self) {
+    async fn run(mut self) {
         let flight = self.flight.clone();
+        let abandoned = async {
+            // A pilot that leaves lets go of the helm.
+            flight.helm.flown_by_task().await;
+            flight.abandoned.notified().await;
+        };
         let outcome = tokio::select! {
             biased;
             outcome = self.fly() => outcome,
-            () = flight.abandoned.notified() => Outcome::Nothing,
+            () = abandoned => Outcome::Nothing,
         };
         self.land(outcome);
     }
 
     async fn fly(&mut self) -> Outcome<V> {
         if self.behind {
-            return self.acquire(Reject::Nothing).await;
+            return Box::pin(self.acquire(Reject::Nothing)).await;
         }
         if let Some(sent) = self.inner.rules_out(&self.id.given, &mut self.budget).await {
             return Outcome::Filtered { sent };
         }
         if self.fresh {
-            return self.acquire(Reject::All).await;
+            return Box::pin(self.acquire(Reject::All)).await;
         }
         let sent = self.inner.flights.depart();
         match self.look().await {
-            Err(Unavailable) => self.go_without(sent).await,
+            Err(Unavailable) => Box::pin(self.go_without(sent)).await,
             Ok(Found::Usable(answer)) => self.fly_on(answer, sent).await,
             Ok(Found::Stale(stale)) => self.fly_on_stale(stale, sent).await,
-            Ok(Found::Unusable(reject)) => self.acquire(reject).await,
+            Ok(Found::Unusable(reject)) => Box::pin(self.acquire(reject)).await,
         }
     }
 
@@ -130,7 +152,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             if !self.loads() {
                 self.flight.offer(entry.clone(), sent);
                 self.ahead = ahead;
-                return self.acquire(Reject::Nothing).await;
+                return Box::pin(self.acquire(Reject::Nothing)).await;
             }
             self.refresh_behind(entry.clone(), sent, ahead);
         }
@@ -143,7 +165,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             self.refresh_behind(stale.clone(), sent, Duration::ZERO);
             return Outcome::Read { answer: Answer::Present(stale), sent, waited: false };
         }
-        self.acquire(Reject::Nothing).await
+        Box::pin(self.acquire(Reject::Nothing)).await
     }
 
     /// Has the value loaded behind the backs of the callers, who have `held`.

@@ -68,6 +68,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
 
     /// Loads without a lease, since nobody can be asked for one, or since it would not help.
     pub(super) async fn load_alone(&mut self, store: Alone) -> Outcome<V> {
+        self.flight.helm.left_by_pilot().await;
         let inner = self.inner.clone();
         let number = inner.numbers.highest();
         let began = inner.now();
@@ -182,7 +183,7 @@ impl<V: Send + Sync + 'static> Leader<V> {
             Some(Goal::Load { loader, .. }) => loader.shares(),
             _ => None,
         };
-        let (inner, lenders) = (&self.inner, &self.flight.lenders);
+        let (inner, lenders) = (&self.inner, self.flight.lenders());
         let (context, wait) = (&inner.shared.context, inner.options.wait);
         match shared {
             Some(shared) => shared.enter(bulkhead, context, wait, lenders).await,

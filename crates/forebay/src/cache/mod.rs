@@ -69,6 +69,7 @@ mod options;
 mod outage;
 mod pace;
 mod pattern;
+mod pilot;
 mod queue;
 mod read;
 mod redis;
@@ -328,9 +329,11 @@ impl<V: Send + Sync + 'static> Cache<V> {
     }
 }
 
-impl<V> From<Inner<V>> for Cache<V> {
+impl<V: Send + Sync + 'static> From<Inner<V>> for Cache<V> {
     fn from(inner: Inner<V>) -> Self {
-        Self { inner: Arc::new(inner) }
+        let inner = Arc::new(inner);
+        inner.fly_on_in_shutdown();
+        Self { inner }
     }
 }
 

@@ -109,9 +109,11 @@ fn seat(inner: &Inner<Bytes>, leads: bool) -> Seat {
     Seat { arrived: inner.flights.arrive(), fresh: false, takes_absence: false, takes_lease: false, leads }
 }
 
-/// Runs a model in a runtime that it does not use, since tasks need one to be made for.
+/// Runs a model in a runtime that runs nothing, since tasks need one to be made for, and pilots one to be on.
 fn check(model: impl Fn(Arc<Inner<Bytes>>) + Send + Sync + 'static) {
     let runtime = Arc::new(tokio::runtime::Builder::new_current_thread().build().unwrap());
+    let runs_nothing = runtime.clone();
+    let _here = runs_nothing.enter();
     check_random(move || model(inner(&runtime)), RUNS);
 }
 
@@ -226,5 +228,43 @@ fn two_loads_that_ask_for_each_other_never_both_wait() {
         let asks = thread::spawn(move || other.enter(b, a).map(std::mem::forget).is_some());
         let waits_for_b = waits.enter(a, b).map(std::mem::forget).is_some();
         assert!(!(asks.join().unwrap() && waits_for_b));
+    });
+}
+
+/// Red when `park` puts the way back without a look at who wants it, or `take_over` leaves alone what is not there.
+#[test]
+fn a_flight_that_somebody_depends_on_is_never_left_with_its_pilot() {
+    check(|inner| {
+        let (flight, _) = board(&inner);
+        let (flown, tasks) = (flight.clone(), inner.shared.context.tasks.clone());
+        let pilot = thread::spawn(move || {
+            flown.helm.begin(Box::pin(std::future::pending()), &tasks);
+            // Once, and never again.
+            flown.helm.fly(&tasks).now_or_never();
+        });
+        let tasks = &inner.shared.context.tasks;
+        flight.helm.take_over(tasks);
+        // A shutdown waits for it from now on.
+        assert!(tasks.count() > 0);
+        pilot.join().unwrap();
+        assert!(flight.helm.is_released() && tasks.count() > 0);
+    });
+}
+
+/// Red when `poll` keeps a way that has asked for a task.
+#[test]
+fn a_flight_that_goes_on_after_its_read_is_never_left_with_its_pilot() {
+    check(|inner| {
+        let (flight, _) = board(&inner);
+        let (flown, tasks) = (flight.clone(), inner.shared.context.tasks.clone());
+        let pilot = thread::spawn(move || {
+            let goes_on = flown.clone();
+            let way = async move { goes_on.helm.left_by_pilot().await };
+            flown.helm.begin(Box::pin(way), &tasks);
+            flown.helm.fly(&tasks).now_or_never();
+        });
+        flight.helm.take_over(&inner.shared.context.tasks);
+        pilot.join().unwrap();
+        assert!(flight.helm.is_released() && inner.shared.context.tasks.count() == 1);
     });
 }

@@ -146,7 +146,7 @@ impl<V: Send + Sync + 'static> Inner<V> {
             let mut leader = Leader::new(self.clone(), flight, id.clone(), goal, false, None);
             leader.behind = true;
             leader.ahead = ahead;
-            self.shared.context.tasks.spawn(leader.run());
+            leader.spawn();
         }
     }
 }

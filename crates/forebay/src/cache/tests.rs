@@ -3,6 +3,7 @@
 mod early;
 mod matching;
 mod outage;
+mod pilots;
 mod races;
 mod register;
 mod stores;
