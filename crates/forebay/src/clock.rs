@@ -51,6 +51,23 @@ impl Moment {
     }
 }
 
+/// The latest of the moments that it was told of.
+#[derive(Debug, Default)]
+pub(crate) struct Latest(AtomicU64);
+
+impl Latest {
+    /// Takes note of `moment`. That costs other threads nothing unless it is later than what was told of before.
+    pub(crate) fn tell(&self, moment: Moment) {
+        if self.get() < moment {
+            self.0.fetch_max(moment.0, Relaxed);
+        }
+    }
+
+    pub(crate) fn get(&self) -> Moment {
+        Moment(self.0.load(Relaxed))
+    }
+}
+
 /// Where a [`Clock`] takes its time from.
 pub trait TimeSource: Send + Sync {
     /// The time since the clock began.

@@ -1,8 +1,17 @@
 //! Decides when a node has failed so often lately that it is to be left alone.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{
+        AtomicU32, AtomicU64,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+    time::Duration,
+};
 
-use crate::{clock::Moment, sync::Mutex};
+use crate::{
+    clock::{Latest, Moment},
+    sync::Mutex,
+};
 
 /// How far back failures count.
 const WINDOW: Duration = Duration::from_secs(2);
@@ -15,54 +24,80 @@ const FAILURES: u32 = 3;
 /// A node that has answered nobody for so long is silent, however well it answered before.
 const SILENT: Duration = Duration::from_millis(250);
 
-/// The failures of one node over a sliding window.
+/// The failures of one node over a sliding window. An answer is counted without a lock: there are many, and an answer
+/// alone never decides anything.
 #[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<Window>);
-
-#[derive(Debug, Default)]
-struct Window {
+pub(super) struct Breaker {
     buckets: [Bucket; BUCKETS],
-    answered: Moment,
+    answered: Latest,
     /// How many calls have failed since then.
-    unanswered: u32,
+    unanswered: AtomicU32,
+    /// Who begins a bucket anew, or decides, is alone.
+    deciding: Mutex<()>,
 }
 
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default)]
 struct Bucket {
-    slice: u128,
-    calls: u32,
-    failures: u32,
+    slice: AtomicU64,
+    calls: AtomicU32,
+    failures: AtomicU32,
 }
 
 impl Breaker {
     /// Takes note of a call. Answers whether the node is now to be left alone: it failed three times or more,
     /// and at least every other time, or for too long without an answer in between.
     pub(super) fn record(&self, now: Moment, failed: bool) -> bool {
-        let slice = now.since(Moment::default()).as_millis() / (WINDOW.as_millis() / BUCKETS as u128);
-        let mut window = self.0.lock();
-        let Window { buckets, answered, unanswered } = &mut *window;
-        let bucket = &mut buckets[usize::try_from(slice % BUCKETS as u128).unwrap_or(0)];
-        if bucket.slice != slice {
-            *bucket = Bucket { slice, ..Bucket::default() };
-        }
-        bucket.calls += 1;
-        bucket.failures += u32::from(failed);
+        let slice = slice(now);
+        let bucket = self.bucket(slice);
+        bucket.calls.fetch_add(1, Relaxed);
         if !failed {
-            (*answered, *unanswered) = (now, 0);
+            self.answered.tell(now);
+            if self.unanswered.load(Relaxed) > 0 {
+                self.unanswered.store(0, Relaxed);
+            }
             return false;
         }
-        *unanswered += 1;
-        let silent = *unanswered >= FAILURES && now.since(*answered) >= SILENT;
-        let recent = buckets.iter().filter(|bucket| bucket.slice + BUCKETS as u128 > slice);
-        let (calls, failures) = recent
-            .fold((0, 0), |(calls, failures), bucket| (calls + bucket.calls, failures + bucket.failures));
+        let _alone = self.deciding.lock();
+        bucket.failures.fetch_add(1, Relaxed);
+        let unanswered = self.unanswered.fetch_add(1, Relaxed) + 1;
+        let silent = unanswered >= FAILURES && now.since(self.answered.get()) >= SILENT;
+        let recent = self.buckets.iter().filter(|bucket| bucket.slice.load(Acquire) + BUCKETS as u64 > slice);
+        let (calls, failures) = recent.fold((0, 0), |(calls, failures), bucket| {
+            (calls + bucket.calls.load(Relaxed), failures + bucket.failures.load(Relaxed))
+        });
         failures >= FAILURES && (failures * 2 >= calls || silent)
+    }
+
+    /// The bucket of `slice`, begun anew if it was that of an earlier one. An answer that another thread counts at this
+    /// moment may be forgotten with what was before.
+    fn bucket(&self, slice: u64) -> &Bucket {
+        let bucket = &self.buckets[usize::try_from(slice % BUCKETS as u64).unwrap_or(0)];
+        if bucket.slice.load(Acquire) < slice {
+            let _alone = self.deciding.lock();
+            if bucket.slice.load(Relaxed) < slice {
+                bucket.calls.store(0, Relaxed);
+                bucket.failures.store(0, Relaxed);
+                bucket.slice.store(slice, Release);
+            }
+        }
+        bucket
     }
 
     /// Forgets everything: the node begins anew.
     pub(super) fn reset(&self) {
-        *self.0.lock() = Default::default();
+        let _alone = self.deciding.lock();
+        for bucket in &self.buckets {
+            bucket.calls.store(0, Relaxed);
+            bucket.failures.store(0, Relaxed);
+        }
+        self.unanswered.store(0, Relaxed);
     }
+}
+
+/// The number of the slice of time in which `now` lies; the first one is 1, as an unused bucket has 0.
+fn slice(now: Moment) -> u64 {
+    let slices = now.since(Moment::default()).as_millis() / (WINDOW.as_millis() / BUCKETS as u128);
+    u64::try_from(slices).unwrap_or(u64::MAX - 1) + 1
 }
 
 #[cfg(test)]

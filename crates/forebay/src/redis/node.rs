@@ -19,7 +19,11 @@ use super::{
     request::{Request, Role},
     trips::Trips,
 };
-use crate::{clock::Moment, observe::CommandOutcome, sync::Mutex};
+use crate::{
+    clock::{Latest, Moment},
+    observe::CommandOutcome,
+    sync::Mutex,
+};
 
 /// With more calls on their way than this, one waits behind others rather than for the server.
 const CROWD: usize = 32;
@@ -52,9 +56,9 @@ pub(super) struct Node {
     pub(super) answers: AtomicU64,
     in_flight: AtomicUsize,
     /// When somebody last came into a crowd.
-    crowd: Mutex<Moment>,
+    crowd: Latest,
     /// When somebody who still waited was last answered.
-    answered: Mutex<Moment>,
+    answered: Latest,
     refusal: Mutex<Option<(Moment, String)>>,
     /// How often it was connected: a call that began before is no news of the present connection.
     pub(super) links: AtomicU64,
@@ -76,8 +80,8 @@ impl Node {
             trips: Trips::default(),
             answers: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
-            crowd: Mutex::default(),
-            answered: Mutex::default(),
+            crowd: Latest::default(),
+            answered: Latest::default(),
             refusal: Mutex::default(),
             links: AtomicU64::new(0),
             stopped: CancellationToken::new(),
@@ -168,7 +172,7 @@ impl Node {
         let failed = matches!(answer, None | Some(Err(Trouble::Lost | Trouble::NotSent)));
         if !failed {
             self.answers.fetch_add(1, Relaxed);
-            *self.answered.lock() = ended;
+            self.answered.tell(ended);
         }
         (ended, failed)
     }
@@ -179,17 +183,19 @@ impl Node {
         tokio::pin!(work);
         let clock = &self.tools.clock;
         let limit = began.after(CROWDED);
+        let mut now = began;
         if self.in_flight() > CROWD {
-            *self.crowd.lock() = began;
+            self.crowd.tell(began);
         }
         loop {
-            if let Some(done) = self.within(until, &mut work).await {
+            if let Some(done) = self.within_from(now, until, &mut work).await {
                 return Some(done);
             }
-            until = self.answered.lock().after(self.tools.budget).min(limit);
+            until = self.answered.get().after(self.tools.budget).min(limit);
             // Also the last one of a crowd, which has gone by then.
-            let alone = *self.crowd.lock() < began;
-            if alone || until <= clock.now() {
+            let alone = self.crowd.get() < began;
+            now = clock.now();
+            if alone || until <= now {
                 return None;
             }
         }
@@ -198,9 +204,13 @@ impl Node {
     /// Runs `work` until `until`. A timer that is late has been kept waiting with the answer: both came while
     /// this process could not run. It may then take for as long again as the timer was late.
     pub(super) async fn within<T>(&self, until: Moment, work: impl Future<Output = T>) -> Option<T> {
+        self.within_from(self.tools.clock.now(), until, work).await
+    }
+
+    async fn within_from<T>(&self, now: Moment, until: Moment, work: impl Future<Output = T>) -> Option<T> {
         tokio::pin!(work);
         let clock = &self.tools.clock;
-        if let Some(done) = clock.timeout(until.since(clock.now()), &mut work).await {
+        if let Some(done) = clock.timeout(until.since(now), &mut work).await {
             return Some(done);
         }
         let late = clock.now().since(until);
