@@ -8,7 +8,13 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker, task_tracker::TaskTrackerToken},
 };
 
-use crate::{clock::Clock, sync::Mutex};
+use crate::{
+    clock::Clock,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+};
 
 /// The tasks of one `Forebay`; cheap to clone.
 #[derive(Debug, Clone)]
@@ -18,12 +24,17 @@ pub(crate) struct Tasks {
     stopping: CancellationToken,
     waning: CancellationToken,
     ended: CancellationToken,
-    summons: Summons,
+    sought: Arc<Sought>,
 }
 
-/// What is to become tasks before a shutdown waits for those.
-#[derive(Clone, Default)]
-struct Summons(Arc<Mutex<Vec<Summon>>>);
+/// What a shutdown looks for.
+#[derive(Default)]
+struct Sought {
+    /// As `stopping` says it, but without a lock.
+    is_stopping: AtomicBool,
+    /// What is to become tasks before a shutdown waits for those.
+    summons: Mutex<Vec<Summon>>,
+}
 
 type Summon = Box<dyn Fn(&Tasks) + Send + Sync>;
 
@@ -36,7 +47,7 @@ impl Tasks {
             stopping: CancellationToken::new(),
             waning: CancellationToken::new(),
             ended: CancellationToken::new(),
-            summons: Summons::default(),
+            sought: Arc::default(),
         }
     }
 
@@ -86,12 +97,12 @@ impl Tasks {
 
     /// Has `summon` start as tasks what is under way without one, when [`Tasks::shut_down`] begins.
     pub(crate) fn at_shutdown(&self, summon: impl Fn(&Self) + Send + Sync + 'static) {
-        self.summons.0.lock().push(Box::new(summon));
+        self.sought.summons.lock().push(Box::new(summon));
     }
 
     /// Whether [`Tasks::shut_down`] has begun.
     pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.is_cancelled()
+        self.sought.is_stopping.load(SeqCst)
     }
 
     /// Completes when [`Tasks::shut_down`] begins.
@@ -106,6 +117,7 @@ impl Tasks {
 
     /// Asks the tasks to stop, and waits for none.
     pub(crate) fn stop(&self) {
+        self.sought.is_stopping.store(true, SeqCst);
         self.stopping.cancel();
     }
 
@@ -113,8 +125,8 @@ impl Tasks {
     ///
     /// Returns whether all of them ended by themselves.
     pub(crate) async fn shut_down(&self, clock: &Clock, budget: Duration) -> bool {
-        self.stopping.cancel();
-        self.summons.0.lock().iter().for_each(|summon| summon(self));
+        self.stop();
+        self.sought.summons.lock().iter().for_each(|summon| summon(self));
         self.running.close();
         let ends = async {
             if clock.timeout(budget / 2, self.running.wait()).await.is_none() {
@@ -128,8 +140,8 @@ impl Tasks {
     }
 }
 
-impl fmt::Debug for Summons {
+impl fmt::Debug for Sought {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Summons").finish_non_exhaustive()
+        f.debug_struct("Sought").field("is_stopping", &self.is_stopping).finish_non_exhaustive()
     }
 }
