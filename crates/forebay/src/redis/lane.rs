@@ -35,6 +35,14 @@ impl Default for Lane {
 }
 
 impl Lane {
+    /// The connection, if there is one at this moment.
+    pub(super) fn ready(&self) -> Option<Arc<Link>> {
+        match &*self.state.borrow() {
+            State::Ready(link) => Some(link.clone()),
+            State::Connecting | State::Down(_) => None,
+        }
+    }
+
     /// The connection, waited for while one is being opened; `but_not` is one that was lost.
     pub(super) async fn link(&self, but_not: Option<&Arc<Link>>) -> Option<Arc<Link>> {
         let stale = |link: &Arc<Link>| but_not.is_some_and(|other| Arc::ptr_eq(link, other));

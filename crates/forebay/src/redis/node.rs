@@ -224,7 +224,11 @@ impl Node {
         role: Role,
     ) -> Result<Reply, Trouble> {
         let lane = self.lane(road);
-        let link = lane.link(None).await.ok_or(Trouble::NotSent)?;
+        // What seldom happens lies apart, where it makes no other call larger.
+        let link = match lane.ready() {
+            Some(link) => link,
+            None => Box::pin(lane.link(None)).await.ok_or(Trouble::NotSent)?,
+        };
         // Another server than the one that was introduced: what it may lack is not known yet.
         if road != Road::Usual && *self.run.lock() != Some(link.run.clone()) {
             return Err(Trouble::NotSent);
@@ -232,8 +236,11 @@ impl Node {
         match request.send(&link.courier, role).await {
             // The server may have closed a connection that nobody used.
             Err(Trouble::Lost) if request.is_idempotent() => {
-                let link = lane.link(Some(&link)).await.ok_or(Trouble::Lost)?;
-                request.send(&link.courier, role).await
+                let again = async {
+                    let link = lane.link(Some(&link)).await.ok_or(Trouble::Lost)?;
+                    request.send(&link.courier, role).await
+                };
+                Box::pin(again).await
             }
             answer => answer,
         }

@@ -91,14 +91,14 @@ impl Request<'_> {
     /// Asks through `courier`; a script that the server does not know is sent in full.
     pub(super) async fn send(&self, courier: &Courier, role: Role) -> Result<Reply, Trouble> {
         match self.send_as(courier, role, Form::Hash).await {
-            Err(Trouble::NoScript) => self.send_as(courier, role, Form::Text).await,
+            Err(Trouble::NoScript) => Box::pin(self.send_as(courier, role, Form::Text)).await,
             answer => answer,
         }
     }
 
     async fn send_as(&self, courier: &Courier, role: Role, form: Form) -> Result<Reply, Trouble> {
         let mut commands = self.single(form).map_or_else(|| self.several(form), |command| vec![command]);
-        let is_single = commands.len() == 1;
+        let (is_single, commands_sent) = (commands.len() == 1, commands.len());
         // It holds for the next command only.
         let every = if role == Role::Heir { 2 } else { 1 };
         if role == Role::Heir {
@@ -113,7 +113,8 @@ impl Request<'_> {
         if is_single {
             return Ok(first);
         }
-        let mut list = vec![first];
+        let mut list = Vec::with_capacity(commands_sent);
+        list.push(first);
         for answer in answers {
             list.push(self.further(&list[0], answer)?);
         }
