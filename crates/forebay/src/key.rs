@@ -8,7 +8,7 @@ mod tests;
 
 use std::{
     borrow::{Borrow, Cow},
-    fmt,
+    fmt::{self, Write},
     ops::RangeInclusive,
     sync::Arc,
 };
@@ -23,6 +23,9 @@ pub(crate) use self::{
 
 const LONGEST_NAME: usize = 64;
 const LONGEST_ID: usize = 200;
+
+/// The digits of the largest version.
+const MOST_DIGITS: usize = 10;
 
 /// The bytes that are looked at together.
 const WORD: usize = 8;
@@ -333,7 +336,17 @@ impl Keys {
     }
 
     fn entry(&self, kind: &str, space: &Name, version: u32, id: &str) -> String {
-        format!("{kind}:{}:{space}:v{version}:{{{id}}}", self.app)
+        let bytes = kind.len() + self.app.as_str().len() + space.as_str().len() + id.len() + MOST_DIGITS + 6;
+        let mut key = String::with_capacity(bytes);
+        for part in [kind, ":", self.app.as_str(), ":", space.as_str(), ":v"] {
+            key.push_str(part);
+        }
+        // Cheaper than all of it as one format: this is on the way of every read.
+        write!(key, "{version}").expect("a string takes everything");
+        for part in [":{", id, "}"] {
+            key.push_str(part);
+        }
+        key
     }
 
     fn named(&self, kind: &str, name: &str) -> String {

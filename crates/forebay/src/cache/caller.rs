@@ -159,10 +159,11 @@ impl<V: Send + Sync + 'static> Caller<V> {
                 aboard.answered = true;
                 return Ok(Got::Answer(answer));
             }
-            if self.seat.leads {
-                self.fly(&aboard.flight).await;
-            }
-            let verdict = self.attend(&aboard.flight).await;
+            let landed = if self.seat.leads { self.fly(&aboard.flight).await } else { None };
+            let verdict = match landed {
+                Some(verdict) => verdict,
+                None => Box::pin(self.attend(&aboard.flight)).await,
+            };
             aboard.answered = true;
             if let Some(got) = got(verdict, &aboard.flight) {
                 return got;
@@ -241,16 +242,20 @@ impl<V: Send + Sync + 'static> Caller<V> {
         aboard
     }
 
-    /// Flies `flight`, until it has landed or a task flies it.
-    async fn fly(&mut self, flight: &Flight<V>) {
+    /// Flies `flight` until it has landed, and has a verdict, or a task flies it.
+    async fn fly(&mut self, flight: &Flight<V>) -> Option<Verdict<V>> {
         let tasks = &self.inner.shared.context.tasks;
         tokio::select! {
             biased;
-            () = flight.helm.fly(tasks) => return,
+            () = flight.helm.fly(tasks) => {
+                let verdict = flight.verdict(self.seat, self.patience);
+                return (!matches!(verdict, Verdict::Pending | Verdict::Look)).then_some(verdict);
+            }
             () = elapse(&mut self.takes_stale) => self.patience.takes_stale = true,
             () = elapse(&mut self.over) => self.patience.over = true,
         }
         flight.helm.take_over(tasks);
+        None
     }
 
     /// Waits until `flight` has a verdict for the caller.

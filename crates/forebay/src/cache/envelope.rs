@@ -233,7 +233,7 @@ impl Envelope {
                 _ => {}
             }
         }
-        self.stamp.tags = tags.into();
+        self.stamp.tags = tags.into_iter().collect();
         Ok(())
     }
 }

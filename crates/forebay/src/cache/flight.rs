@@ -1,7 +1,7 @@
 //! One flight: the state that the callers of one key share from the first read to the fill, as plain steps
 //! under one lock. It decides whom an answer may serve.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use tokio::sync::{Notify, watch};
 
@@ -20,7 +20,7 @@ use crate::sync::Mutex;
 /// What callers of one key wait for together.
 pub(crate) struct Flight<V> {
     pub(crate) id: FlightId,
-    pub(crate) fence: Arc<Fence>,
+    pub(crate) fence: Fence,
     /// Told at every change of state.
     pub(crate) changed: Notify,
     /// Told when the last caller has left, if that ends the flight.
@@ -56,7 +56,7 @@ impl<V> Flight<V> {
     pub(crate) fn new(id: FlightId, fence: Fence, fresh: bool, ends_when_abandoned: bool) -> Self {
         Self {
             id,
-            fence: Arc::new(fence),
+            fence,
             changed: Notify::new(),
             abandoned: Notify::new(),
             helm: Helm::new(),

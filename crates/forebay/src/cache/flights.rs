@@ -34,7 +34,7 @@ pub(crate) struct Flights<V> {
     shards: [Shard<V>; SHARDS],
 }
 
-type Shard<V> = Mutex<HashMap<Box<str>, Slot<V>, Seed>>;
+type Shard<V> = Mutex<HashMap<Arc<str>, Slot<V>, Seed>>;
 
 /// What is under way for one id.
 struct Slot<V> {
@@ -72,7 +72,7 @@ impl<V> Flights<V> {
     }
 
     /// Takes a seat in the flight of `id`, or begins the flight that `begin` makes.
-    pub(crate) fn board(&self, id: &str, seat: Seat, begin: impl FnOnce() -> Flight<V>) -> Boarding<V> {
+    pub(crate) fn board(&self, id: &Arc<str>, seat: Seat, begin: impl FnOnce() -> Flight<V>) -> Boarding<V> {
         self.with(id, |slot| {
             // A `.fresh()` caller may join the refresh; any other finds the stale value.
             let refresh = slot.refresh.as_ref().filter(|_| seat.fresh);
@@ -95,7 +95,7 @@ impl<V> Flights<V> {
     }
 
     /// Begins the one refresh of `id`; `None` when one is under way.
-    pub(crate) fn refresh(&self, id: &str, begin: impl FnOnce() -> Flight<V>) -> Option<Arc<Flight<V>>> {
+    pub(crate) fn refresh(&self, id: &Arc<str>, begin: impl FnOnce() -> Flight<V>) -> Option<Arc<Flight<V>>> {
         self.with(id, |slot| match slot.refresh {
             Some(_) => None,
             None => Some(slot.refresh.insert(Arc::new(begin())).clone()),
@@ -104,10 +104,14 @@ impl<V> Flights<V> {
 
     /// Takes `flight` out, so that the next caller begins another.
     pub(crate) fn end(&self, id: &str, flight: &Arc<Flight<V>>) {
-        self.with(id, |slot| {
+        let mut shard = self.shard(id).lock();
+        if let Some(slot) = shard.get_mut(id) {
             slot.flight.take_if(|held| Arc::ptr_eq(held, flight));
             slot.refresh.take_if(|held| Arc::ptr_eq(held, flight));
-        });
+            if slot.is_empty() {
+                shard.remove(id);
+            }
+        }
     }
 
     /// Overtakes everything under way for `id`: none of it may enter process memory or serve later callers.
@@ -127,7 +131,8 @@ impl<V> Flights<V> {
     pub(crate) fn cut(&self, id: &str) {
         if let Some(slot) = self.shard(id).lock().get(id) {
             let flights = slot.flight.iter().chain(&slot.refresh);
-            flights.map(|flight| &flight.fence).chain(&slot.fences).for_each(|fence| fence.cut());
+            flights.for_each(|flight| flight.fence.cut());
+            slot.fences.iter().for_each(|fence| fence.cut());
         }
     }
 
@@ -135,16 +140,16 @@ impl<V> Flights<V> {
     pub(crate) fn ids(&self, wants: impl Fn(&str) -> bool) -> Vec<Box<str>> {
         let mut ids = Vec::new();
         for shard in &self.shards {
-            ids.extend(shard.lock().keys().filter(|id| wants(id)).cloned());
+            ids.extend(shard.lock().keys().filter(|id| wants(id)).map(|id| Box::from(&**id)));
         }
         ids
     }
 
     /// Raises a fence for a value of `id` that comes outside a flight.
-    pub(crate) fn fence(&self, id: &str, epoch: &Epoch) -> FenceSeat<'_, V> {
+    pub(crate) fn fence(&self, id: &Arc<str>, epoch: &Epoch) -> FenceSeat<'_, V> {
         let fence = Arc::new(Fence::raise(epoch));
         self.with(id, |slot| slot.fences.push(fence.clone()));
-        FenceSeat { flights: self, id: id.into(), fence }
+        FenceSeat { flights: self, id: id.clone(), fence }
     }
 
     /// Has tasks fly what callers fly by themselves.
@@ -163,8 +168,8 @@ impl<V> Flights<V> {
     }
 
     /// One step on the slot of `id`, which exists only while something is in it.
-    fn with<R>(&self, id: &str, step: impl FnOnce(&mut Slot<V>) -> R) -> R {
-        match self.shard(id).lock().entry(id.into()) {
+    fn with<R>(&self, id: &Arc<str>, step: impl FnOnce(&mut Slot<V>) -> R) -> R {
+        match self.shard(id).lock().entry(id.clone()) {
             Entry::Occupied(mut held) => {
                 let answer = step(held.get_mut());
                 if held.get().is_empty() {
@@ -208,7 +213,7 @@ impl<V> fmt::Debug for Flights<V> {
 /// A fence in its place among the flights, until it is dropped.
 pub(crate) struct FenceSeat<'a, V> {
     flights: &'a Flights<V>,
-    id: Box<str>,
+    id: Arc<str>,
     pub(crate) fence: Arc<Fence>,
 }
 

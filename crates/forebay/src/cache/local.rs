@@ -6,7 +6,7 @@ use std::{any::Any, fmt, sync::Arc, time::Duration};
 use bytes::Bytes;
 
 use super::{
-    numbers::Stamp,
+    numbers::{Stamp, Tags},
     slots::{Slots, Space, Weigh},
 };
 use crate::{
@@ -97,11 +97,11 @@ const _: () = assert!(size_of::<Meta>() <= 64);
 #[derive(Debug)]
 pub(crate) struct More {
     validator: Option<Arc<str>>,
-    tags: Arc<[Box<str>]>,
+    tags: Tags,
 }
 
 impl More {
-    pub(crate) fn of(validator: Option<Arc<str>>, tags: &Arc<[Box<str>]>) -> Option<Arc<Self>> {
+    pub(crate) fn of(validator: Option<Arc<str>>, tags: &Tags) -> Option<Arc<Self>> {
         let is_nothing = validator.is_none() && tags.is_empty();
         (!is_nothing).then(|| Arc::new(Self { validator, tags: tags.clone() }))
     }

@@ -99,7 +99,7 @@ fn opened() -> Opened<Bytes> {
 
 /// Begins the flight of `a`, or joins it.
 fn board(inner: &Inner<Bytes>) -> (Arc<Flight<Bytes>>, bool) {
-    match inner.flights.board("a", seat(inner, false), || inner.new_flight(false, true)) {
+    match inner.flights.board(&"a".into(), seat(inner, false), || inner.new_flight(false, true)) {
         Boarding::Lead(flight) => (flight, true),
         Boarding::Join(flight) => (flight, false),
     }

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{collections::HashMap, fmt, ops::Deref, sync::Arc};
 
 use super::{epochs::Epochs, fence::Epoch};
 use crate::{hash::Seed, sync::Mutex};
@@ -16,7 +16,32 @@ use crate::{hash::Seed, sync::Mutex};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) number: u64,
-    pub(crate) tags: Arc<[Box<str>]>,
+    pub(crate) tags: Tags,
+}
+
+/// Tags, encoded. Most entries have none: those cost nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Tags(Option<Arc<[Box<str>]>>);
+
+impl Deref for Tags {
+    type Target = [Box<str>];
+
+    fn deref(&self) -> &[Box<str>] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl From<&[Box<str>]> for Tags {
+    fn from(tags: &[Box<str>]) -> Self {
+        Self((!tags.is_empty()).then(|| tags.into()))
+    }
+}
+
+impl FromIterator<Box<str>> for Tags {
+    fn from_iter<I: IntoIterator<Item = Box<str>>>(tags: I) -> Self {
+        let mut tags = tags.into_iter().peekable();
+        Self(tags.peek().is_some().then(|| tags.collect()))
+    }
 }
 
 /// Entries that are invalidated together.

@@ -14,7 +14,7 @@ fn full() -> Envelope {
         load_time: Duration::from_micros(1500),
         validator: Some("\"v1\"".into()),
         content_type: Some("text/plain".to_owned()),
-        stamp: Stamp { number: 1_779_000_000_000_000, tags: ["a".into(), "".into()].into() },
+        stamp: Stamp { number: 1_779_000_000_000_000, tags: ["a", ""].map(Box::from).into_iter().collect() },
         payload: Bytes::from_static(b"turbine"),
     }
 }
