@@ -3,7 +3,7 @@
 //! | to see | read |
 //! |---|---|
 //! | what a caller goes through | `caller`, then `flight` and `verdict` for whom an answer may serve |
-//! | what the one task of a flight does | `leader`, `acquire`, `queue`, `load`, `fill` |
+//! | what a flight does, and who flies it | `leader`, `acquire`, `queue`, `load`, `fill`; `pilot` |
 //! | which ids nobody looks for | `guard` |
 //! | what is loaded before it is missed | `refresh`, `pace` for how long loads take |
 //! | what lives the longer the more it is read | `adaptive`, `frequency` for how often |
