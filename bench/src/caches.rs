@@ -9,10 +9,9 @@ use forebay_rig::Redis;
 use ours::OverRedis;
 use peer_by_hand::{Locking, MokaOverRedis, Plain, Question};
 use peer_cached::Cached;
+use programs::Program;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
-
-use crate::programs::{self, Program};
 
 /// One Redis, and where the tasks of crates run.
 pub(crate) struct Place {

@@ -3,12 +3,9 @@
 use std::fmt;
 
 use serde::Serialize;
+use tally::{machine::Machine, spelled::rounded};
 
-use crate::{
-    growth::{Curve, Line, Point, ROUNDS},
-    machine::Machine,
-    spelled::rounded,
-};
+use crate::growth::{Curve, Line, Point, ROUNDS};
 
 const HEAD: &str = "\
 `cargo xtask bench --growth` measures this chapter alone. A figure is the median of the rounds, in parentheses their lowest
@@ -46,7 +43,8 @@ impl fmt::Display for Chapter {
         writeln!(f, "\n## Growth\n\n{HEAD}")?;
         writeln!(
             f,
-            "{date} · {cores} cores of {cpu} · {ROUNDS} rounds · load average when it began: {load}"
+            "{date} · {cores} cores of {cpu} · {} rounds · load average when it began: {load}",
+            ROUNDS.most
         )?;
         self.curves.iter().try_for_each(|curve| write!(f, "{curve}"))
     }

@@ -9,46 +9,47 @@
 //! | a cache over Redis in Python or Node | a module in `adapters/` beside the driver of the language, and its `Source` |
 //!
 //! What a row measures is a trait in `contest`; `ours` is Forebay as a contestant; `drive` is what caches
-//! over Redis are told to do, here or in programs of their own; `weigh` is the program
-//! whose allocator counts.
+//! over Redis are told to do, here or in programs of their own, which `programs` starts; `weigh` is the program
+//! whose allocator counts; `tally` is what becomes of the figures. A row says beside its figures why Forebay may be
+//! behind in it.
 
-mod attempt;
 mod caches;
 mod chapter;
 mod cores;
 mod growth;
-mod machine;
 mod plots;
-mod programs;
-mod report;
-mod results;
-mod rounds;
 mod rows;
-mod spelled;
 mod steps;
 mod stopwatch;
-mod table;
 mod zipf;
 
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::{Context, Error, Result, ensure};
 use clap::{Parser, builder::PossibleValuesParser};
 use serde::Serialize;
-
-use crate::{
-    attempt::attempt, chapter::Chapter, growth::Extent, machine::Machine, report::Report, rows::Effort,
+use tally::{
+    attempt::attempt,
+    behind::Behind,
+    machine::Machine,
+    progress::Progress,
+    report::Report,
+    results::{self, Chapters},
+    table::Table,
 };
+
+use crate::{chapter::Chapter, growth::Extent, rows::Effort};
 
 /// Measures Forebay beside what its users would pick instead.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench")]
 struct Args {
-    /// How often each contestant is measured.
-    #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
+    /// How often each contestant is measured at most: a table that takes too long has fewer rounds.
+    #[arg(long, default_value_t = rows::ROUNDS, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
     /// Measures one row, and leaves RESULTS.md alone.
@@ -88,26 +89,44 @@ fn main() -> Result<()> {
         return growth::serve(url);
     }
     let mut measured = Measured::default();
+    let mut progress = Progress::of(&args.parts());
     if !args.growth {
-        measured.rows(&args)?;
+        measured.rows(&args, &mut progress)?;
         measured.write(&args)?;
     }
     if args.only.is_none() {
-        measured.growth(&args)?;
+        measured.growth(&args, &mut progress)?;
         measured.write(&args)?;
     }
-    ensure!(measured.missing.is_empty(), "missing: {}", measured.missing.join("; "));
-    Ok(())
+    measured.judge(&args)
+}
+
+impl Args {
+    /// Whether it is measured well enough for RESULTS.md.
+    fn is_whole(&self) -> bool {
+        self.only.is_none() && !self.quick
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &'static rows::Row> {
+        let is_chosen =
+            |row: &&rows::Row| !self.growth && self.only.as_deref().is_none_or(|only| only == row.name);
+        rows::ALL.iter().filter(is_chosen)
+    }
+
+    /// What all parts take with as many rounds as by default.
+    fn parts(&self) -> Vec<Duration> {
+        let curves = growth::ALL.iter().filter(|_| self.only.is_none()).map(|growth| growth.seconds);
+        self.rows().map(|row| row.seconds).chain(curves).map(Duration::from_secs).collect()
+    }
 }
 
 impl Measured {
-    fn rows(&mut self, args: &Args) -> Result<()> {
+    fn rows(&mut self, args: &Args, progress: &mut Progress) -> Result<()> {
         let effort = if args.quick { Effort::quick() } else { Effort::full(args.rounds) };
-        let mut report = Report::new(Machine::look()?, effort.rounds);
+        let mut report = Report::new(Machine::look()?, effort.rounds.most);
         println!("{report}");
-        let chosen = |row: &&rows::Row| args.only.as_deref().is_none_or(|only| only == row.name);
-        for row in rows::ALL.iter().filter(chosen) {
-            eprintln!("measuring: {}", row.name);
+        for row in args.rows() {
+            progress.begin(row.name, Duration::from_secs(row.seconds));
             match attempt(|| (row.run)(&effort)) {
                 Ok(tables) => println!("{}", report.add(tables)),
                 Err(error) => self.miss(row.name, &error),
@@ -118,14 +137,15 @@ impl Measured {
         Ok(())
     }
 
-    fn growth(&mut self, args: &Args) -> Result<()> {
+    fn growth(&mut self, args: &Args, progress: &mut Progress) -> Result<()> {
         let extent = if args.quick { Extent::quick() } else { Extent::full() };
         let mut chapter = Chapter::new(Machine::look()?);
         println!("{chapter}");
-        for (name, curve) in growth::run(&extent) {
-            match curve {
+        for growth in &growth::ALL {
+            progress.begin(&format!("growth, {}", growth.name), Duration::from_secs(growth.seconds));
+            match attempt(|| (growth.run)(&extent)) {
                 Ok(curve) => println!("{}", chapter.add(curve)),
-                Err(error) => self.miss(name, &error),
+                Err(error) => self.miss(growth.name, &error),
             }
         }
         self.growth = Some(chapter);
@@ -137,19 +157,40 @@ impl Measured {
         self.missing.push(format!("{name} ({error:#})"));
     }
 
+    /// Says where Forebay is behind. Where nobody has said why, a whole run fails, once everything is written.
+    fn judge(&self, args: &Args) -> Result<()> {
+        let behind = Behind(self.tables());
+        if !args.growth {
+            println!("{behind}");
+        }
+        let unexplained = if args.is_whole() { behind.unexplained() } else { Vec::new() };
+        let missing = &self.missing;
+        ensure!(missing.is_empty(), "missing: {}", missing.join("; "));
+        ensure!(unexplained.is_empty(), "behind, and nobody says why: {}", unexplained.join("; "));
+        Ok(())
+    }
+
+    fn tables(&self) -> &[Table] {
+        self.report.as_ref().map_or(&[], Report::tables)
+    }
+
     /// In place of what was there, where that may be replaced. Plots of less than a whole run lie apart.
     fn write(&self, args: &Args) -> Result<()> {
         self.write_json(args)?;
         let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let is_whole = args.only.is_none() && !args.quick && self.missing.is_empty();
+        let is_whole = args.is_whole() && self.missing.is_empty();
         let (report, growth) = (self.report.as_ref(), self.growth.as_ref());
         if is_whole {
-            let [rows, growth] = [report.map(ToString::to_string), growth.map(ToString::to_string)];
-            results::renew(&home.join("RESULTS.md"), rows.as_deref(), growth.as_deref())?;
+            let chapters = Chapters {
+                rows: report.map(ToString::to_string),
+                growth: growth.map(ToString::to_string),
+                behind: report.map(|report| Behind(report.tables()).to_string()),
+            };
+            results::renew(&home.join("RESULTS.md"), &chapters)?;
         }
         let plots = home.join(if is_whole { "plots" } else { "target/plots" });
         plots::write_curves(&plots, growth.map_or(&[], Chapter::curves))?;
-        plots::write_overview(&plots, report.map_or(&[], Report::tables))
+        plots::write_overview(&plots, self.tables())
     }
 
     fn write_json(&self, args: &Args) -> Result<()> {

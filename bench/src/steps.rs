@@ -11,13 +11,10 @@ use std::{
 
 use contest::Step;
 use futures::future::{BoxFuture, join_all};
+use tally::{rounds::Side, table::median};
 use tokio::runtime::Runtime;
 
-use crate::{
-    rounds::Side,
-    stopwatch::{self, Stopwatch},
-    table::median,
-};
+use crate::stopwatch::{self, Stopwatch};
 
 /// How often a contestant does it before it is known how fast it is.
 const FIRST: usize = 2_000;

@@ -6,6 +6,7 @@ use anyhow::Result;
 use forebay_rig::Redis;
 use ours::{Compression, Grown};
 use peer_by_hand::Ping;
+use tally::rounds::play;
 
 use super::{
     Curve, Extent, Line, Scale,
@@ -13,7 +14,7 @@ use super::{
     each,
     reads::Reads,
 };
-use crate::{rounds::play, steps::Track};
+use crate::steps::Track;
 
 const CALLERS: [u64; 9] = [1, 4, 16, 64, 256, 1_000, 2_500, 5_000, 10_000];
 

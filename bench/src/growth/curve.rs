@@ -1,8 +1,7 @@
 //! A curve: what a request costs, the more there is of something.
 
 use serde::Serialize;
-
-use crate::{rounds::Samples, table::median};
+use tally::{rounds::Samples, table::median};
 
 /// What was measured of one growth.
 #[derive(Debug, Serialize)]
@@ -104,8 +103,8 @@ impl Scale {
     /// A number as people read it: `10,000`, or `64 KiB`.
     pub(crate) fn spell(self, at: u64) -> String {
         match self {
-            Self::Count => crate::spelled::count(at),
-            Self::Bytes => crate::spelled::bytes(at),
+            Self::Count => tally::spelled::count(at),
+            Self::Bytes => tally::spelled::bytes(at),
         }
     }
 }

@@ -5,6 +5,10 @@ use std::{fs, sync::Arc};
 use anyhow::{Context, Result};
 use forebay_rig::Redis;
 use ours::{Compression, Grown};
+use tally::{
+    rounds::{Side, play},
+    spelled,
+};
 use tokio::runtime::Runtime;
 
 use super::{
@@ -13,11 +17,7 @@ use super::{
     decades, each, reads,
     reads::Reads,
 };
-use crate::{
-    rounds::{Side, play},
-    spelled,
-    steps::Track,
-};
+use crate::steps::Track;
 
 const VALUE: [u8; 64] = [b'v'; 64];
 

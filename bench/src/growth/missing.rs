@@ -6,10 +6,10 @@ use anyhow::Result;
 use contest::Origin;
 use forebay_rig::Redis;
 use ours::{Compression, Grown};
+use tally::rounds::{Side, figures, play};
 use tokio::runtime::Runtime;
 
 use super::{Curve, Extent, Line, Scale, callers::callers};
-use crate::rounds::{Side, figures, play};
 
 /// How long a load takes: longer than it takes until all callers wait for it.
 const ORIGIN: Duration = Duration::from_millis(200);

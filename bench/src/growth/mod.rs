@@ -14,32 +14,37 @@ mod worker;
 use std::time::Duration;
 
 use anyhow::Result;
+use tally::rounds::Rounds;
 use tokio::runtime::Runtime;
 
 pub(crate) use self::{
     curve::{Curve, Line, Point, Scale},
     worker::serve,
 };
-use crate::{attempt::attempt, stopwatch::Stopwatch};
 
 /// All curves, in the order of the report.
-const ALL: [Growth; 6] = [
-    ("keys", keys::run),
-    ("sizes", sizes::run),
-    ("callers", callers::run),
-    ("missing", missing::run),
-    ("processes", processes::run),
-    ("subjects", subjects::run),
+pub(crate) const ALL: [Growth; 6] = [
+    Growth { name: "keys", seconds: 150, run: keys::run },
+    Growth { name: "sizes", seconds: 50, run: sizes::run },
+    Growth { name: "callers", seconds: 40, run: callers::run },
+    Growth { name: "missing", seconds: 15, run: missing::run },
+    Growth { name: "processes", seconds: 25, run: processes::run },
+    Growth { name: "subjects", seconds: 60, run: subjects::run },
 ];
 
-/// A curve's name, and how it is measured.
-type Growth = (&'static str, fn(&Extent) -> Result<Curve>);
+/// One curve.
+pub(crate) struct Growth {
+    pub(crate) name: &'static str,
+    /// What it takes in full, on two cores.
+    pub(crate) seconds: u64,
+    pub(crate) run: fn(&Extent) -> Result<Curve>,
+}
 
 /// So many tasks where their number is not what grows.
 const TASKS: usize = 64;
 
 /// A figure is the median of so many rounds.
-pub(crate) const ROUNDS: u32 = 3;
+pub(crate) const ROUNDS: Rounds = Rounds::exactly(3);
 
 /// How far it grows.
 #[derive(Debug)]
@@ -82,17 +87,6 @@ impl Extent {
             subjects: 10_000,
         }
     }
-}
-
-/// Measures one curve after the other.
-pub(crate) fn run(extent: &Extent) -> impl Iterator<Item = (&'static str, Result<Curve>)> {
-    ALL.into_iter().map(move |(name, run)| {
-        eprintln!("measuring: growth, {name}");
-        let watch = Stopwatch::start();
-        let curve = attempt(|| run(extent));
-        eprintln!("in {:.0} s", watch.elapsed().as_secs_f64());
-        (name, curve)
-    })
 }
 
 /// As rows on Redis have it.

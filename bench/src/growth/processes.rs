@@ -5,15 +5,13 @@ use std::cell::{Cell, RefCell};
 use anyhow::Result;
 use forebay_rig::Redis;
 use ours::{Compression, Grown};
+use programs::Program;
+use tally::rounds::{Samples, Side, figures, play};
 
 use super::{
     Curve, Extent, Line, Scale,
     copies::{Copies, named},
     worker::{self, Order, Rushed, tell_all},
-};
-use crate::{
-    programs::Program,
-    rounds::{Samples, Side, figures, play},
 };
 
 const PROCESSES: [u64; 4] = [1, 2, 4, 8];

@@ -6,13 +6,11 @@ use anyhow::Result;
 use forebay_rig::Redis;
 use ours::{Compression, Grown};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+use tally::rounds::{Side, play};
 use tokio::runtime::Runtime;
 
 use super::{Curve, Extent, Line, Scale, TASKS, copies::named, each, reads, reads::Reads};
-use crate::{
-    rounds::{Side, play},
-    steps::Track,
-};
+use crate::steps::Track;
 
 /// From 64 B to 1 MiB.
 const SIZES: [u64; 8] = [64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];

@@ -7,6 +7,7 @@ use contest::{Check, Step, Windows};
 use forebay_rig::Redis;
 use futures::future::BoxFuture;
 use ours::limits::{Limits, Mode};
+use tally::rounds::play;
 use tokio::runtime::Runtime;
 
 use super::{
@@ -15,7 +16,7 @@ use super::{
     decades, each,
     reads::scattered,
 };
-use crate::{rounds::play, steps::Track};
+use crate::steps::Track;
 
 /// The names of what is measured of each mode.
 const MODES: [(Mode, &str, &str); 3] = [

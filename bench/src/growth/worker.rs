@@ -10,11 +10,12 @@ use anyhow::Result;
 use contest::Step;
 use futures::future::join_all;
 use ours::{Compression, Grown};
+use programs::Program;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::runtime::Runtime;
 
 use super::{TASKS, missing::rush, reads::Reads};
-use crate::{programs::Program, stopwatch::Stopwatch};
+use crate::stopwatch::Stopwatch;
 
 /// What a process is told, as a line of JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]

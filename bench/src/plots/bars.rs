@@ -1,10 +1,11 @@
 //! The figures of a table as bars.
 
-use super::drawing::{Anchor, Drawing};
-use crate::{
+use tally::{
     spelled::rounded,
     table::{Figure, Table},
 };
+
+use super::drawing::{Anchor, Drawing};
 
 pub(super) const WIDTH: f64 = 760.0;
 

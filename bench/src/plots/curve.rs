@@ -1,13 +1,12 @@
 //! The plot of a curve: its lines on axes of equal ratios, each with a band from its lowest to its highest round.
 
+use tally::spelled::rounded;
+
 use super::{
     axis::Axis,
     drawing::{Anchor, Drawing},
 };
-use crate::{
-    growth::{Curve, Line, Point},
-    spelled::rounded,
-};
+use crate::growth::{Curve, Line, Point};
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 80.0;

@@ -9,8 +9,9 @@ mod overview;
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
+use tally::table::Table;
 
-use crate::{growth::Curve, table::Table};
+use crate::growth::Curve;
 
 /// Writes one file for each curve.
 pub(crate) fn write_curves(folder: &Path, curves: &[Curve]) -> Result<()> {

@@ -1,9 +1,9 @@
 //! What a README shows of all tables.
 
 use anyhow::{Context, Result};
+use tally::table::Table;
 
 use super::{bars, drawing::Drawing};
-use crate::table::Table;
 
 /// A table by its row and its title, and what the overview calls it.
 const SHOWN: [[&str; 3]; 2] = [

@@ -8,10 +8,14 @@ mod program;
 use anyhow::Result;
 use contest::Windows;
 use ours::limits::{MODES, Mode, name};
+use tally::{
+    rounds::figures,
+    table::Table,
+    verdict::{Because, Better},
+};
 
 use self::load::{Load, Sample};
 use super::Effort;
-use crate::{rounds::figures, table::Table};
 
 pub(crate) const ROW: &str = "limiter";
 
@@ -30,6 +34,30 @@ with its client's own settings over one Redis. With two windows, tower-rate-tier
 make two checks, one after the other, and `rate-limiter-flexible` two at once; only Forebay takes from both or from none.
 `rate-limiter-flexible` has fixed windows; one command in a script sets a value with its expiry, and limits nothing.
 limitador 0.14 does not build without its store on disk.";
+
+/// By what others do less.
+const WHY: [Because; 2] = [
+    Because {
+        peers: &["Node `rate-limiter-flexible`"],
+        reason: "It counts in fixed windows, by one `INCRBY` with an expiry: twice the limit passes where two windows meet. \
+                 Forebay's windows slide, which takes more than a counter.",
+        plan: "None: a count with that fault is not offered.",
+    },
+    Because {
+        peers: &[],
+        reason: "A script that reads the server's clock, and decides on both windows of a subject before it takes from \
+                 either. Others write into a sorted set or a counter without that, and take also from those they refuse.",
+        plan: "None beyond the bounds on what a script costs beside one command.",
+    },
+];
+
+/// Why the log of every call is behind.
+const WHY_LOG: [Because; 1] = [Because {
+    peers: &[],
+    reason: "`log` keeps the instant of every call in a sorted set, so that its answer is exact for calls of any cost, and \
+             has to trim it at each check. It is for small limits that have to be exact.",
+    plan: "None: `strict` promises the same bound at the price of the others, and is the default.",
+}];
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
     let mut tables = Vec::new();
@@ -56,6 +84,7 @@ fn checks(load: &Load) -> Table {
         let least = peers.iter().map(|peer| table.ratio(mode, peer)).fold(f64::INFINITY, f64::min);
         table.bound(format!("{mode} makes more checks than any library"), least, least > 1.0);
     }
+    judge(&mut table, Better::More);
     table
 }
 
@@ -69,6 +98,7 @@ fn server(load: &Load) -> Table {
         let ratio = table.ratio(name(mode), base);
         table.bound(format!("{} takes at most {most} times one command", name(mode)), ratio, ratio <= most);
     }
+    judge(&mut table, Better::Less);
     table
 }
 
@@ -79,6 +109,7 @@ fn requests(load: &Load) -> Table {
         let trips = table.figure(mode).median;
         table.bound(format!("{mode} makes one round trip"), trips, (0.95..1.05).contains(&trips));
     }
+    judge(&mut table, Better::Less);
     table
 }
 
@@ -93,6 +124,14 @@ fn table(load: &Load, base: &'static str, unit: &'static str, figure: fn(&Sample
     }
     table.unit = unit;
     table
+}
+
+fn judge(table: &mut Table, better: Better) {
+    let peers = table.peers(&MODES.map(name), &[load::floor()]);
+    for mode in MODES {
+        let because: &[_] = if mode == Mode::Log { &WHY_LOG } else { &WHY };
+        table.judge(name(mode), &peers, better, because);
+    }
 }
 
 /// Whether it is a library that a service could take instead. The snippet by hand is none: it also takes from those that

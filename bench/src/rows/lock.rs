@@ -8,11 +8,12 @@ mod uncontended;
 
 use anyhow::Result;
 use forebay_rig::Redis;
+use tally::table::Table;
 use tokio::runtime::Runtime;
 
 use self::contestant::{Contestant, Contestants};
 use super::Effort;
-use crate::{cores, table::Table};
+use crate::cores;
 
 pub(crate) const ROW: &str = "lock";
 

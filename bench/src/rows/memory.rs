@@ -6,9 +6,13 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
+use tally::{
+    rounds::Samples,
+    table::Table,
+    verdict::{Because, Better},
+};
 
 use super::Effort;
-use crate::{rounds::Samples, table::Table};
 
 pub(crate) const ROW: &str = "memory";
 
@@ -19,6 +23,14 @@ const NAMES: [&str; 5] =
 const FILLS: [usize; 7] = [66_000, 72_500, 80_000, 88_000, 100_000, 115_000, 130_000];
 const TYPICAL: usize = 100_000;
 const MOST: f64 = 200.0;
+
+const WHY: [Because; 1] = [Because {
+    peers: &[],
+    reason: "Beside each entry, which has the end of its life and the epoch of its space, there is a box with what is told \
+             of the value: when it was born, for how long it is fresh, used and kept, how long its load took, and by which \
+             numbers it is invalidated. quick_cache and dashmap keep a pointer alone.",
+    plan: "None beyond the bound of 200 bytes: it is what refreshes, stale values, tags and outages need.",
+}];
 
 pub(crate) fn run(_: &Effort) -> Result<Vec<Table>> {
     let fills = weigh(&FILLS)?;
@@ -36,6 +48,7 @@ pub(crate) fn run(_: &Effort) -> Result<Vec<Table>> {
     table.unit = "bytes besides value and key";
     let promise = format!("{}: at most {MOST} bytes with {TYPICAL} entries", NAMES[0]);
     table.bound(promise, typical[0], typical[0] <= MOST);
+    table.judge(NAMES[0], &NAMES[1..], Better::Less, &WHY);
     Ok(vec![table])
 }
 

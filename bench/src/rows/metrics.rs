@@ -3,13 +3,13 @@
 use anyhow::Result;
 use contest::Hit;
 use ours::{Ours, Watched};
-
-use super::{Effort, hit};
-use crate::{
+use tally::{
     rounds::{Side, play},
     table::Table,
-    zipf,
 };
+
+use super::{Effort, hit};
+use crate::zipf;
 
 pub(crate) const ROW: &str = "metrics";
 

@@ -18,37 +18,44 @@ mod unique;
 use std::time::Duration;
 
 use anyhow::Result;
+use tally::{rounds::Rounds, table::Table};
 
-use crate::table::Table;
+/// How often each contestant is measured, unless it is said.
+pub(crate) const ROUNDS: u32 = 11;
+
+/// No table begins another round later than this, but for its third.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One named measurement.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
+    /// What it takes with as many rounds as by default, on two cores.
+    pub(crate) seconds: u64,
     pub(crate) run: fn(&Effort) -> Result<Vec<Table>>,
 }
 
 /// All rows, in the order of the report.
 pub(crate) const ALL: [Row; 14] = [
-    Row { name: hit::ROW, run: hit::run },
-    Row { name: metrics::ROW, run: metrics::run },
-    Row { name: hit_redis::ROW, run: hit_redis::run },
-    Row { name: memory::ROW, run: memory::run },
-    Row { name: stampede::ROW, run: stampede::run },
-    Row { name: processes::ROW, run: processes::run },
-    Row { name: races::ROW, run: races::run },
-    Row { name: outage::ROW, run: outage::run },
-    Row { name: limiter::ROW, run: limiter::run },
-    Row { name: lock::ROW, run: lock::run },
-    Row { name: claim::ROW, run: claim::run },
-    Row { name: idempotency::ROW, run: idempotency::run },
-    Row { name: unique::ROW, run: unique::run },
-    Row { name: filter::ROW, run: filter::run },
+    Row { name: hit::ROW, seconds: 30, run: hit::run },
+    Row { name: metrics::ROW, seconds: 10, run: metrics::run },
+    Row { name: hit_redis::ROW, seconds: 180, run: hit_redis::run },
+    Row { name: memory::ROW, seconds: 40, run: memory::run },
+    Row { name: stampede::ROW, seconds: 15, run: stampede::run },
+    Row { name: processes::ROW, seconds: 120, run: processes::run },
+    Row { name: races::ROW, seconds: 90, run: races::run },
+    Row { name: outage::ROW, seconds: 150, run: outage::run },
+    Row { name: limiter::ROW, seconds: 170, run: limiter::run },
+    Row { name: lock::ROW, seconds: 60, run: lock::run },
+    Row { name: claim::ROW, seconds: 10, run: claim::run },
+    Row { name: idempotency::ROW, seconds: 10, run: idempotency::run },
+    Row { name: unique::ROW, seconds: 20, run: unique::run },
+    Row { name: filter::ROW, seconds: 15, run: filter::run },
 ];
 
 /// How much is measured.
 #[derive(Debug)]
 pub(crate) struct Effort {
-    pub(crate) rounds: u32,
+    pub(crate) rounds: Rounds,
     /// How often a thread reads in one round of a row on hits.
     pub(crate) reads: usize,
     /// How long a contestant is loaded in one round.
@@ -62,7 +69,7 @@ pub(crate) struct Effort {
 impl Effort {
     pub(crate) fn full(rounds: u32) -> Self {
         Self {
-            rounds,
+            rounds: Rounds { most: rounds, within: PATIENCE },
             reads: 500_000,
             span: Duration::from_millis(250),
             fill: Duration::from_secs(22),
@@ -72,7 +79,7 @@ impl Effort {
 
     pub(crate) fn quick() -> Self {
         Self {
-            rounds: 3,
+            rounds: Rounds::exactly(3),
             reads: 50_000,
             span: Duration::from_millis(30),
             fill: Duration::from_secs(1),

@@ -5,13 +5,16 @@ use std::{thread, time::Duration};
 use anyhow::Result;
 use drive::{Cost, Miss};
 use ours::OverRedis;
+use tally::{
+    rounds::{Side, play_what_runs_cold},
+    table::Table,
+    verdict::Better,
+};
 
 use super::Effort;
 use crate::{
     caches::{Contestant, Contestants, Memory, Place},
-    rounds::{Side, play_what_runs_cold},
     stopwatch::Stopwatch,
-    table::Table,
 };
 
 pub(crate) const ROW: &str = "outage";
@@ -51,12 +54,13 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
             outage(place, contestant, &format!("{index}-{round}"))
         })
     });
-    let mut played = play_what_runs_cold(sides.collect(), effort.rounds.min(ROUNDS));
+    let mut played = play_what_runs_cold(sides.collect(), effort.rounds.at_most(ROUNDS));
     played.missing.extend(missing);
     let table = |title: &str, unit, decimals, figure: fn(&Outcome) -> f64| {
         let mut table = Table::of(ROW, OverRedis::NAME, played.figures(figure), ABOUT, &[])?;
         table.title = format!("A missing key while Redis hangs: {title}");
         (table.unit, table.decimals) = (unit, decimals);
+        table.judge(OverRedis::NAME, &table.peers(&[OverRedis::NAME], &[]), Better::Less, &[]);
         anyhow::Ok(table)
     };
     let first = table("what the first read costs", "ms", 2, |one| one.first.milliseconds)?;

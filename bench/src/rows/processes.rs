@@ -6,13 +6,16 @@ use anyhow::Result;
 use contest::Origin;
 use drive::Stampede;
 use ours::OverRedis;
+use tally::{
+    rounds::{Played, Side, play, play_what_runs},
+    table::Table,
+    verdict::{Because, Better},
+};
 
 use super::Effort;
 use crate::{
     caches::{Contestant, Contestants, Memory, Place},
-    rounds::{Played, Side, play, play_what_runs},
     stopwatch::Stopwatch,
-    table::Table,
 };
 
 pub(crate) const ROW: &str = "processes";
@@ -36,6 +39,13 @@ else SET NX PX as a lock, else again in 100 ms. `dogpile.cache` has a thread for
 ever: a `–` is where too few have one. Commands are those beyond what Redis carries out in such a time when nobody is
 asked, as connections of all of them look after themselves. No more than five rounds, as some take seconds for each.";
 
+const WHY: [Because; 1] = [Because {
+    peers: &[],
+    reason: "That others ask less often is seen where they agree within a process only. Forebay takes a lease that all \
+             processes heed and stores under it, by scripts whose commands are counted, too, and tells the others.",
+    plan: "None: the commands are those of a load, and do not grow with the callers.",
+}];
+
 /// How one stampede went.
 #[derive(Debug, Clone)]
 struct Outcome {
@@ -54,7 +64,7 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
     for (processes, spelled) in [(1, "one process"), (PROCESSES, "four processes")] {
         let idle = idle(&place);
         let sides = all.iter_mut().map(|contestant| side(&place, contestant, processes, idle));
-        let mut played = play_what_runs(sides.collect(), effort.rounds.min(ROUNDS));
+        let mut played = play_what_runs(sides.collect(), effort.rounds.at_most(ROUNDS));
         played.missing.extend(missing.iter().cloned());
         tables.extend(report(&played, spelled)?);
     }
@@ -96,6 +106,7 @@ fn report(played: &Played<Outcome>, spelled: &str) -> Result<[Table; 5]> {
         let mut table = Table::of(ROW, OverRedis::NAME, played.figures(figure), ABOUT, &[])?;
         table.title = format!("1,000 callers in {spelled} on one missing key: {title}");
         table.unit = unit;
+        table.judge(OverRedis::NAME, &table.peers(&[OverRedis::NAME], &[]), Better::Less, &WHY);
         anyhow::Ok(table)
     };
     let mut loads = table("loads", "loads", |one| one.loads as f64)?;

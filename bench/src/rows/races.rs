@@ -3,13 +3,14 @@
 use anyhow::Result;
 use drive::Races;
 use ours::OverRedis;
+use tally::{
+    rounds::{Rounds, Side, play_what_runs},
+    table::Table,
+    verdict::Better,
+};
 
 use super::Effort;
-use crate::{
-    caches::{Contestants, Memory, Place},
-    rounds::{Side, play_what_runs},
-    table::Table,
-};
+use crate::caches::{Contestants, Memory, Place};
 
 pub(crate) const ROW: &str = "races";
 
@@ -34,12 +35,13 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
             Ok(raced)
         })
     });
-    let mut played = play_what_runs(sides.collect(), 1);
+    let mut played = play_what_runs(sides.collect(), Rounds::exactly(1));
     played.missing.extend(missing);
     let table = |title: &str, unit, figure: fn(&_) -> f64| {
         let mut table = Table::of(ROW, OverRedis::NAME, played.figures(figure), ABOUT, &[])?;
         table.title = format!("{} forced races of a load with a change: {title}", effort.races);
         table.unit = unit;
+        table.judge(OverRedis::NAME, &table.peers(&[OverRedis::NAME], &[]), Better::Less, &[]);
         anyhow::Ok(table)
     };
     let mut stale =

@@ -8,13 +8,14 @@ use futures::future::join_all;
 use ours::Ours;
 use peer_moka::Moka;
 use peer_quick_cache::QuickCache;
+use tally::{
+    rounds::{Side, figures, play},
+    table::Table,
+    verdict::Better,
+};
 
 use super::Effort;
-use crate::{
-    rounds::{Side, figures, play},
-    stopwatch,
-    table::Table,
-};
+use crate::stopwatch;
 
 pub(crate) const ROW: &str = "stampede";
 
@@ -55,6 +56,9 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
     time.about = ABOUT.into();
     time.unit = "ms";
     time.decimals = 1;
+    for table in [&mut loads, &mut time] {
+        table.judge(ours, &table.peers(&[ours], &[]), Better::Less, &[]);
+    }
     Ok(vec![loads, time])
 }
 

@@ -24,7 +24,7 @@ pub use self::{
     ping::{Ping, ROUND_TRIP},
     plain::{Plain, Question},
     two_levels::MokaOverRedis,
-    visitors::Visitors,
+    visitors::{PFADD, Visitors},
     window::{SORTED_SET, SortedSet},
 };
 

@@ -7,6 +7,9 @@ use futures::future::BoxFuture;
 use redis::{AsyncCommands, RedisResult, aio::ConnectionManager};
 use tokio::runtime::Runtime;
 
+/// The name in the tables, with so many tasks.
+pub const PFADD: &str = "`PFADD` by hand, 64 tasks";
+
 /// One process that counts visitors.
 #[derive(Clone)]
 pub struct Visitors(ConnectionManager);
@@ -24,7 +27,7 @@ impl Visitors {
 
 impl Step for Visitors {
     fn name(&self) -> &'static str {
-        "`PFADD` by hand, 64 tasks"
+        PFADD
     }
 
     fn step(&self, number: usize) -> BoxFuture<'static, bool> {

@@ -9,7 +9,7 @@ use contest::{Article, LIFE, Origin, Shared};
 use futures::future::BoxFuture;
 use tokio::runtime::Runtime;
 
-pub use self::memory::Holder;
+pub use self::memory::{Holder, Near};
 
 /// One process.
 #[derive(Clone)]

@@ -23,7 +23,7 @@ impl Deadlines {
 
 impl Hit for Deadlines {
     fn name(&self) -> &'static str {
-        "quick_cache `get`"
+        crate::GET
     }
 
     fn read_all(&self, keys: &[String], order: &[u32]) {

@@ -10,6 +10,9 @@ use quick_cache::sync::Cache;
 
 pub use self::deadlines::Deadlines;
 
+/// The name in the tables of one that is only read.
+pub const GET: &str = "quick_cache `get`";
+
 /// A cache with its default hasher.
 #[derive(Clone)]
 pub struct QuickCache {
@@ -40,7 +43,7 @@ impl fmt::Debug for QuickCache {
 
 impl Hit for QuickCache {
     fn name(&self) -> &'static str {
-        "quick_cache `get`"
+        GET
     }
 
     fn read_all(&self, keys: &[String], order: &[u32]) {

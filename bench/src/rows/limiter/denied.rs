@@ -6,14 +6,14 @@ use forebay_rig::Redis;
 use ours::Denied;
 use peer_dashmap::Deadlines as DashMap;
 use peer_quick_cache::Deadlines as QuickCache;
+use tally::{
+    rounds::{Side, play},
+    table::Table,
+    verdict::{Because, Better},
+};
 
 use super::{Effort, ROW};
-use crate::{
-    rounds::{Side, play},
-    stopwatch,
-    table::Table,
-    zipf,
-};
+use crate::{stopwatch, zipf};
 
 /// So few that the limiter remembers every refusal.
 const SUBJECTS: usize = 1_000;
@@ -24,6 +24,14 @@ const CHECKS: usize = 200_000;
 const ABOUT: &str = "\
 1,000 subjects, all of which have been refused within the second, zipf 0.99, 1 thread. A check is polled within one
 future for all, without an executor. The maps have the same keys with a number each.";
+
+const WHY: [Because; 1] = [Because {
+    peers: &[],
+    reason: "The maps are asked for a number under a key that is there already. A check also finds the tier and whether its \
+             version is still that of the refusal, compares the clock and the cost, works out how long to wait, and is a \
+             future.",
+    plan: "None beyond the bound of 3: no map refuses anybody.",
+}];
 
 pub(super) fn run(effort: &Effort) -> Result<Table> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -48,5 +56,6 @@ pub(super) fn run(effort: &Effort) -> Result<Table> {
     table.unit = "ns per check";
     let ratio = table.ratio(ours.name(), map.name());
     table.bound("Forebay takes at most 3 times a plain `get` of dashmap", ratio, ratio <= 3.0);
+    table.judge(ours.name(), &[map.name(), quick.name()], Better::Less, &WHY);
     Ok(table)
 }

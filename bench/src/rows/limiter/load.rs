@@ -9,14 +9,11 @@ use ours::limits::{Limits, MODES};
 use peer_by_hand::{OneCommand, SortedSet};
 use peer_tower_rate_tier::TowerRateTier;
 use peer_trypema::Trypema;
+use tally::rounds::{Samples, Side, play};
 use tokio::runtime::Runtime;
 
 use super::{Effort, program::Program};
-use crate::{
-    programs,
-    rounds::{Samples, Side, play},
-    steps::{self, Work},
-};
+use crate::steps::{self, Work};
 
 /// How often a contestant checks before it is known how fast it is.
 const FIRST: usize = 2_000;

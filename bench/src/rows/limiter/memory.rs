@@ -7,10 +7,10 @@ use contest::{Check, Window};
 use forebay_rig::Redis;
 use futures::future::join_all;
 use ours::limits::{Limits, MODES, Mode, name};
+use tally::{rounds::Samples, table::Table};
 use tokio::runtime::Runtime;
 
 use super::{Effort, ROW};
-use crate::{rounds::Samples, table::Table};
 
 /// So many subjects are weighed.
 const SUBJECTS: usize = 20;

@@ -2,9 +2,8 @@
 
 use anyhow::{Result, ensure};
 use contest::Windows;
+use programs::Source;
 use serde::Deserialize;
-
-use crate::programs::{self, Source};
 
 /// A limiter that runs.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use contest::Lock;
 use ours::{End, Locker};
 use peer_rslock::RsLock;
+use programs::Program;
 
 use super::Place;
-use crate::programs::{self, Program};
 
 /// So many processes are over one Redis where there are several.
 const PROCESSES: usize = 4;

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use contest::{Holding, Lock};
+use tally::table::Table;
 
-use crate::{stopwatch::Stopwatch, table::Table};
+use crate::stopwatch::Stopwatch;
 
 /// The hand-overs of one lock.
 #[derive(Debug, Clone, Default)]

@@ -5,15 +5,17 @@ use std::{sync::Arc, time::Duration};
 use contest::Lock;
 use futures::future::join_all;
 use ours::Locker;
+use tally::{
+    rounds::{Side, figures, play},
+    table::Table,
+    verdict::Better,
+};
 
 use super::{
     Contestant, Contestants, Effort, Place, ROW,
     contestant::SPREAD,
     handover::{Handovers, bound, quantile},
-};
-use crate::{
-    rounds::{Side, figures, play},
-    table::Table,
+    queue::WHY,
 };
 
 /// So many locks at a time.
@@ -55,6 +57,8 @@ pub(super) fn run(place: &Place, contestants: &mut Contestants, effort: &Effort)
         table.title = format!("A lock for which one waits: {unit}");
         table.about = ABOUT.into();
         (table.unit, table.decimals) = (unit, decimals);
+        let peers = table.peers(&[Locker::RELEASES], &[]);
+        table.judge(Locker::RELEASES, &peers, Better::Less, &WHY);
         table
     };
     let half =

@@ -6,15 +6,15 @@ use anyhow::Result;
 use contest::Uncontended;
 use ours::Locker;
 use peer_by_hand::{Ping, ROUND_TRIP};
+use programs::Program;
+use tally::{
+    rounds::{Side, play},
+    table::Table,
+    verdict::{Because, Better},
+};
 
 use super::{Contestant, Contestants, Effort, Place, ROW};
-use crate::{
-    cores,
-    programs::Program,
-    rounds::{Side, play},
-    steps::Track,
-    table::Table,
-};
+use crate::{cores, steps::Track};
 
 /// How often a program locks before it is known how fast it is.
 const FIRST: usize = 200;
@@ -25,6 +25,15 @@ trip is a PING by a plain multiplexed connection of redis-rs, with which rslock 
 in one thread on one core, with the server on the other: where the scheduler puts both on one core, a round trip takes a
 third of that. Forebay's lock has a fence, and is renewed by a task while it is held; rslock and redis-py have neither. A
 guard that is dropped is freed by a task, for which nobody waits.";
+
+const WHY: [Because; 1] = [Because {
+    peers: &[],
+    reason: "rslock takes a lock by one `SET NX PX`. Forebay's is a script, as the lock and its fence are written together: \
+             with the clock that the fence is made of, that is one command more to read and one more to write. Both are \
+             freed by a script.",
+    plan: "None: the fence is what keeps a holder that was stopped from writing. A guard that is dropped is freed behind its \
+           holder's back, and is ahead.",
+}];
 
 pub(super) fn run(place: &Place, effort: &Effort) -> Result<Table> {
     let mut contestants = Contestants::start_alone(place);
@@ -44,6 +53,9 @@ pub(super) fn run(place: &Place, effort: &Effort) -> Result<Table> {
     (table.unit, table.decimals) = ("µs", 1);
     let trips = table.ratio(Locker::RELEASES, ROUND_TRIP);
     table.bound("Forebay takes at most 2.5 round trips", trips, trips <= 2.5);
+    for ours in [Locker::RELEASES, Locker::DROPS] {
+        table.judge(ours, &peers, Better::Less, &WHY);
+    }
     for peer in peers {
         let ratio = table.ratio(Locker::RELEASES, peer);
         table.bound(format!("Forebay takes less than {peer}"), ratio, ratio < 1.0);

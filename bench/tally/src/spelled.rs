@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// `1234567` is `1,234,567`.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let places = digits.len();
     let mut spelled = String::with_capacity(places + places / 3);
@@ -15,7 +15,7 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// `65536` is `64 KiB`.
-pub(crate) fn bytes(number: u64) -> String {
+pub fn bytes(number: u64) -> String {
     match number {
         0..1_024 => format!("{number} B"),
         1_024..1_048_576 => format!("{} KiB", count(number >> 10)),
@@ -24,7 +24,7 @@ pub(crate) fn bytes(number: u64) -> String {
 }
 
 /// With three digits that say something: more would be noise. `0.04567` is `0.0457`, `45670` is `45,700`.
-pub(crate) fn rounded(figure: f64) -> String {
+pub fn rounded(figure: f64) -> String {
     if figure == 0.0 {
         return "0".to_owned();
     }

@@ -24,7 +24,7 @@ Read ratios, not absolutes; under 20 % means nothing.
 
 /// The figures of one run.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Report {
+pub struct Report {
     machine: Machine,
     rounds: u32,
     tables: Vec<Table>,
@@ -38,18 +38,19 @@ struct Row<'a> {
 
 impl Report {
     /// Without a row.
-    pub(crate) fn new(machine: Machine, rounds: u32) -> Self {
+    pub fn new(machine: Machine, rounds: u32) -> Self {
         Self { machine, rounds, tables: Vec::new() }
     }
 
     /// Takes the tables of a row, and hands them out as text.
-    pub(crate) fn add(&mut self, tables: Vec<Table>) -> impl fmt::Display + use<'_> {
+    pub fn add(&mut self, tables: Vec<Table>) -> impl fmt::Display + use<'_> {
         let first = self.tables.len();
         self.tables.extend(tables);
         Row { tables: &self.tables[first..], rounds: self.rounds }
     }
 
-    pub(crate) fn tables(&self) -> &[Table] {
+    /// All tables so far.
+    pub fn tables(&self) -> &[Table] {
         &self.tables
     }
 }
@@ -105,6 +106,12 @@ impl fmt::Display for Table {
         for bound in &self.bounds {
             let verdict = if bound.kept { "kept" } else { "**missed**" };
             writeln!(f, "- {}: {:.2}, {verdict}", bound.promise, bound.measured)?;
+        }
+        if !self.verdicts.is_empty() {
+            writeln!(f, "\nBeside its peers:\n")?;
+        }
+        for verdict in &self.verdicts {
+            writeln!(f, "- {verdict}")?;
         }
         Ok(())
     }

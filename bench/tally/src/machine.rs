@@ -7,18 +7,28 @@ use serde::Serialize;
 
 /// A machine at the time of a run.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Machine {
-    pub(crate) cores: usize,
-    pub(crate) cpu: String,
-    pub(crate) kernel: String,
-    pub(crate) rustc: String,
+pub struct Machine {
+    /// How many it has.
+    pub cores: usize,
+    /// Its processor's name.
+    pub cpu: String,
+    /// That of Linux.
+    pub kernel: String,
+    /// The compiler of all that is in Rust.
+    pub rustc: String,
     /// The mean number of runnable processes over the minute before the run.
-    pub(crate) load: String,
-    pub(crate) date: String,
+    pub load: String,
+    /// When it was looked at, in UTC.
+    pub date: String,
 }
 
 impl Machine {
-    pub(crate) fn look() -> Result<Self> {
+    /// This machine, now.
+    ///
+    /// # Errors
+    ///
+    /// It is no Linux, or has no `rustc`.
+    pub fn look() -> Result<Self> {
         let first = |file: &str| -> Result<String> {
             let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
             Ok(text.split_whitespace().next().unwrap_or("unknown").to_owned())

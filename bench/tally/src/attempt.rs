@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Result, anyhow};
 
 /// What comes of a measurement, in which a check may also panic. Nothing that it has touched is used again.
-pub(crate) fn attempt<T>(measure: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn attempt<T>(measure: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(measure)).unwrap_or_else(|panic| Err(anyhow!("{}", said(&*panic))))
 }
 

@@ -3,39 +3,60 @@
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-use crate::rounds::{Played, Samples};
+use crate::{
+    rounds::{Played, Samples},
+    verdict::Verdict,
+};
 
 /// The figures of one measurement.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Table {
-    pub(crate) row: &'static str,
-    pub(crate) title: String,
-    pub(crate) about: String,
-    pub(crate) unit: &'static str,
-    pub(crate) decimals: usize,
-    pub(crate) base: &'static str,
-    pub(crate) figures: Vec<Figure>,
-    pub(crate) bounds: Vec<Bound>,
+pub struct Table {
+    /// The row that it belongs to.
+    pub row: &'static str,
+    /// Its heading.
+    pub title: String,
+    /// What was measured, and how.
+    pub about: String,
+    /// Of all figures.
+    pub unit: &'static str,
+    /// Of a figure as people read it.
+    pub decimals: usize,
+    /// Whose figure the ratios are to.
+    pub base: &'static str,
+    /// One of each contestant.
+    pub figures: Vec<Figure>,
+    /// What the figures have to keep.
+    pub bounds: Vec<Bound>,
+    /// How ours stand beside their peers.
+    pub verdicts: Vec<Verdict>,
 }
 
 /// What one contestant reached.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Figure {
-    pub(crate) name: &'static str,
-    pub(crate) median: f64,
-    pub(crate) lowest: f64,
-    pub(crate) highest: f64,
+pub struct Figure {
+    /// Its name.
+    pub name: &'static str,
+    /// Of all rounds.
+    pub median: f64,
+    /// The lowest round.
+    pub lowest: f64,
+    /// The highest round.
+    pub highest: f64,
     /// The median of the ratios to the base within each round.
-    pub(crate) ratio: f64,
-    pub(crate) samples: Vec<f64>,
+    pub ratio: f64,
+    /// One of each round.
+    pub samples: Vec<f64>,
 }
 
 /// A promise about the figures.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Bound {
-    pub(crate) promise: String,
-    pub(crate) measured: f64,
-    pub(crate) kept: bool,
+pub struct Bound {
+    /// What is promised.
+    pub promise: String,
+    /// The figure that it is about.
+    pub measured: f64,
+    /// Whether it is kept.
+    pub kept: bool,
 }
 
 impl Table {
@@ -44,7 +65,7 @@ impl Table {
     /// # Panics
     ///
     /// Panics if `base` is not among them.
-    pub(crate) fn new(row: &'static str, base: &'static str, measured: Vec<Samples<f64>>) -> Self {
+    pub fn new(row: &'static str, base: &'static str, measured: Vec<Samples<f64>>) -> Self {
         let based = measured.iter().find(|side| side.name == base).expect("the base is measured");
         let based = based.samples.clone();
         let figures = measured.into_iter().map(|side| Figure::new(side, &based)).collect();
@@ -57,6 +78,7 @@ impl Table {
             base,
             figures,
             bounds: Vec::new(),
+            verdicts: Vec::new(),
         }
     }
 
@@ -65,7 +87,7 @@ impl Table {
     /// # Errors
     ///
     /// Nothing could be measured of `base`, or of one of `others`.
-    pub(crate) fn of(
+    pub fn of(
         row: &'static str,
         base: &'static str,
         played: Played<f64>,
@@ -83,21 +105,26 @@ impl Table {
     }
 
     /// The median of the ratios of `name` to `to` within each round.
-    pub(crate) fn ratio(&self, name: &str, to: &str) -> f64 {
+    pub fn ratio(&self, name: &str, to: &str) -> f64 {
         median(&ratios(&self.figure(name).samples, &self.figure(to).samples))
     }
 
     /// In how many rounds it was measured.
-    pub(crate) fn rounds(&self) -> usize {
+    pub fn rounds(&self) -> usize {
         self.figures.first().map_or(0, |figure| figure.samples.len())
     }
 
-    pub(crate) fn figure(&self, name: &str) -> &Figure {
+    /// That of one contestant.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it was not measured.
+    pub fn figure(&self, name: &str) -> &Figure {
         self.figures.iter().find(|figure| figure.name == name).expect("every contestant has a figure")
     }
 
     /// The bound that `name` has more than each other one but `excepted`.
-    pub(crate) fn bound_ahead(&mut self, name: &str, excepted: &[&str]) {
+    pub fn bound_ahead(&mut self, name: &str, excepted: &[&str]) {
         let others = self.figures.iter().map(|figure| figure.name);
         let others: Vec<_> = others.filter(|other| *other != name && !excepted.contains(other)).collect();
         for other in others {
@@ -106,7 +133,8 @@ impl Table {
         }
     }
 
-    pub(crate) fn bound(&mut self, promise: impl Into<String>, measured: f64, kept: bool) {
+    /// Puts a promise beside the figure that it is about.
+    pub fn bound(&mut self, promise: impl Into<String>, measured: f64, kept: bool) {
         self.bounds.push(Bound { promise: promise.into(), measured, kept });
     }
 }
@@ -129,7 +157,8 @@ fn ratios(samples: &[f64], to: &[f64]) -> Vec<f64> {
     samples.iter().zip(to).map(|(sample, base)| sample / base).collect()
 }
 
-pub(crate) fn median(samples: &[f64]) -> f64 {
+/// The middle of all samples, of which there is one at least.
+pub fn median(samples: &[f64]) -> f64 {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;

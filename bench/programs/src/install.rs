@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use super::source::{Language, Source};
+use crate::source::{Language, Source};
 
 impl Source {
     /// The words of the command that starts the program, once what it needs is there.

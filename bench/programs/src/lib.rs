@@ -14,15 +14,16 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 
-pub(crate) use self::source::{CACHES, LIMITERS, REDIS_LOCK, Source};
+pub use self::source::{CACHES, LIMITERS, REDIS_LOCK, Source};
 
 /// Longer than any answer takes.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A program that runs, and waits to be asked.
 #[derive(Debug)]
-pub(crate) struct Program {
-    pub(crate) name: &'static str,
+pub struct Program {
+    /// Its name in the tables.
+    pub name: &'static str,
     child: Child,
     orders: ChildStdin,
     answers: Receiver<String>,
@@ -32,7 +33,7 @@ pub(crate) struct Program {
 
 impl Source {
     /// Starts the program over the Redis at `url`, after installing what it needs unless that is there.
-    pub(crate) fn start(self, url: &str, arguments: &[String]) -> Result<Program> {
+    pub fn start(self, url: &str, arguments: &[String]) -> Result<Program> {
         let [program, first @ ..] = &self.installed()?[..] else { unreachable!("a program has a name") };
         let mut command = forebay_rig::dying(program);
         command.args(first).arg(url).args(self.arguments).args(arguments);
@@ -42,7 +43,7 @@ impl Source {
 
 impl Program {
     /// Starts a program that answers lines.
-    pub(crate) fn spawn(name: &'static str, mut command: Command) -> Result<Self> {
+    pub fn spawn(name: &'static str, mut command: Command) -> Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = forebay_rig::spawn(command)?;
         let orders = child.stdin.take().expect("it is piped");
@@ -50,25 +51,26 @@ impl Program {
         Ok(Self { name, child, orders, answers, owes: false })
     }
 
-    pub(crate) fn pid(&self) -> u32 {
+    /// Its process.
+    pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// What it answers to a line.
-    pub(crate) fn ask<T: DeserializeOwned>(&mut self, order: &str) -> Result<T> {
+    pub fn ask<T: DeserializeOwned>(&mut self, order: &str) -> Result<T> {
         self.tell(order)?;
         self.answer()
     }
 
     /// Gives it a line that it will answer. Who has not answered the line before is asked no more.
-    pub(crate) fn tell(&mut self, order: &str) -> Result<()> {
+    pub fn tell(&mut self, order: &str) -> Result<()> {
         ensure!(!self.owes, "the program has not answered what it was asked before");
         self.owes = true;
         writeln!(self.orders, "{order}").context("the program ends")
     }
 
     /// What it answers to the line that it was given.
-    pub(crate) fn answer<T: DeserializeOwned>(&mut self) -> Result<T> {
+    pub fn answer<T: DeserializeOwned>(&mut self) -> Result<T> {
         let line = self.answers.recv_timeout(PATIENCE).context("the program does not answer")?;
         self.owes = false;
         serde_json::from_str(&line).with_context(|| format!("the program answers {line:?}"))

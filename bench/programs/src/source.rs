@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 /// A program, and where it lies in `peers/`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Source {
-    pub(crate) name: &'static str,
+pub struct Source {
+    /// Its name in the tables.
+    pub name: &'static str,
     folder: &'static str,
     pub(super) language: Language,
     /// What comes after the address of Redis.
@@ -21,7 +22,7 @@ pub(super) enum Language {
 }
 
 /// The limiters.
-pub(crate) const LIMITERS: [Source; 2] = [
+pub const LIMITERS: [Source; 2] = [
     Source {
         name: "Node `rate-limiter-flexible`",
         folder: "rate_limiter_flexible",
@@ -37,7 +38,7 @@ pub(crate) const LIMITERS: [Source; 2] = [
 ];
 
 /// The lock of redis-py.
-pub(crate) const REDIS_LOCK: Source = Source {
+pub const REDIS_LOCK: Source = Source {
     name: "Python `redis` `Lock`",
     folder: "redis_lock",
     language: Language::Python { script: "lock.py" },
@@ -45,7 +46,7 @@ pub(crate) const REDIS_LOCK: Source = Source {
 };
 
 /// The caches over Redis, each of which obeys the orders of `drive`.
-pub(crate) const CACHES: [Source; 8] = [
+pub const CACHES: [Source; 8] = [
     Source {
         name: "`hitbox`",
         folder: "hitbox",
@@ -72,7 +73,7 @@ const fn node(name: &'static str, arguments: &'static [&'static str]) -> Source 
 impl Source {
     /// Where it lies.
     pub(super) fn from(self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(self.folder)
+        Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("peers").join(self.folder)
     }
 
     /// Where it is installed.
