@@ -21,7 +21,6 @@ mod plots;
 mod rows;
 mod steps;
 mod stopwatch;
-mod zipf;
 
 use std::{
     fs,

@@ -18,6 +18,15 @@ pub enum Order {
     Miss(Miss),
 }
 
+/// Reads what is in process memory. Answered by the nanoseconds of one read.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Reads {
+    /// So many threads at once.
+    pub threads: u64,
+    /// So many reads of each.
+    pub reads: usize,
+}
+
 /// Loads all keys that are going to be read.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Fill {

@@ -33,7 +33,7 @@ pub fn serve(runtime: &Runtime, [reader, writer]: [Arc<dyn Shared>; 2]) -> io::R
     Ok(())
 }
 
-fn say(answer: &impl Serialize) -> io::Result<()> {
+pub(crate) fn say(answer: &impl Serialize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, answer)?;
     out.write_all(b"\n")?;

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 
-pub use self::source::{CACHES, LIMITERS, REDIS_LOCK, Source};
+pub use self::source::{CACHES, HITBOX_IN_MEMORY, LIMITERS, REDIS_LOCK, Source};
 
 /// Longer than any answer takes.
 const PATIENCE: Duration = Duration::from_secs(180);

@@ -45,6 +45,14 @@ pub const REDIS_LOCK: Source = Source {
     arguments: &[],
 };
 
+/// hitbox in process memory, which obeys `drive::Reads`. It takes `memory` in place of an address.
+pub const HITBOX_IN_MEMORY: Source = Source {
+    name: "`hitbox` over moka",
+    folder: "hitbox",
+    language: Language::Rust { program: "peer-hitbox" },
+    arguments: &[],
+};
+
 /// The caches over Redis, each of which obeys the orders of `drive`.
 pub const CACHES: [Source; 8] = [
     Source {

@@ -1,29 +1,35 @@
 //! A hit in process memory.
 
-use std::{sync::Barrier, thread};
-
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use contest::Hit;
+use drive::Reads;
 use ours::Ours;
 use peer_moka::{ByRef, Moka};
 use peer_quick_cache::QuickCache;
+use programs::{HITBOX_IN_MEMORY, Program};
 use tally::{
-    rounds::{Side, play},
+    rounds::{Side, play_what_runs},
     table::Table,
     verdict::{Because, Better},
 };
 
 use super::Effort;
-use crate::{stopwatch, zipf};
 
 pub(crate) const ROW: &str = "hit";
 
 pub(super) const KEYS: u32 = 100_000;
+/// What is told to a program in place of the address of Redis.
+const IN_MEMORY: &str = "memory";
+
+/// It reads this part of what the others do, as it takes many times as long.
+const FEWER: usize = 10;
+
 const ABOUT: &str = "\
 100,000 string keys, values of 256 bytes, zipf 0.99, everything fits. Nanoseconds of a thread for one hit, its mean over
 all threads. Forebay and moka have a time to live; quick_cache has no notion of one. What is asynchronous is polled
 within one future for all reads, without an executor. `get_with` takes its key by value, so that its caller clones it.
-cached is its `ShardedLruTtlCache`, which has a bound and a time to live; dashmap has neither, and is the floor.";
+cached is its `ShardedLruTtlCache`, which has a bound and a time to live; dashmap has neither, and is the floor. hitbox
+is a program of its own, which keeps its entries encoded, here by bincode, and takes its key by value.";
 
 const WHY: [Because; 2] = [
     Because {
@@ -50,16 +56,28 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
     let sync = peer_moka::Sync::filled(&keys);
     let (cached, map) = (peer_cached::Near::filled(&keys), peer_dashmap::Map::filled(&keys));
     let contestants: [&dyn Hit; 7] = [&ours, &quick, &moka, &by_ref, &sync, &cached, &map];
-    Ok([1, 2].into_iter().map(|threads| table(&contestants, &keys, threads, effort)).collect())
+    let mut hitbox = HITBOX_IN_MEMORY.start(IN_MEMORY, &[]);
+    let table = |threads| table(&contestants, &mut hitbox, &keys, threads, effort);
+    [1, 2].into_iter().map(table).collect()
 }
 
-fn table(contestants: &[&dyn Hit], keys: &[String], threads: u64, effort: &Effort) -> Table {
-    let orders: Vec<Vec<u32>> = (1..=threads).map(|seed| zipf::order(KEYS, effort.reads, seed)).collect();
-    let sides = contestants.iter().map(|&side| Side::new(side.name(), || nanoseconds(side, keys, &orders)));
+fn table(
+    contestants: &[&dyn Hit],
+    hitbox: &mut Result<Program>,
+    keys: &[String],
+    threads: u64,
+    effort: &Effort,
+) -> Result<Table> {
+    let orders = drive::orders(keys.len(), Reads { threads, reads: effort.reads });
     let [ours, quick, moka, by_ref] = [0, 1, 2, 3].map(|index| contestants[index].name());
-    let mut table = Table::new(ROW, quick, play(sides.collect(), effort.rounds));
+    let crates = contestants
+        .iter()
+        .map(|&side| Side::new(side.name(), || Ok(drive::nanoseconds(side, keys, &orders))));
+    let mut sides: Vec<_> = crates.collect();
+    sides.push(Side::new(HITBOX_IN_MEMORY.name, || asked(hitbox, threads, effort)));
+    let played = play_what_runs(sides, effort.rounds);
+    let mut table = Table::of(ROW, quick, played, ABOUT, &[ours, moka, by_ref])?;
     table.title = format!("Hit in process memory, {threads} thread{}", if threads > 1 { "s" } else { "" });
-    table.about = ABOUT.into();
     table.unit = "ns per hit";
     let over_map = table.ratio(ours, quick);
     table.bound("Forebay takes at most 1.70 times a plain `get` of quick_cache", over_map, over_map <= 1.7);
@@ -68,20 +86,11 @@ fn table(contestants: &[&dyn Hit], keys: &[String], threads: u64, effort: &Effor
         table.bound(format!("{peer} takes at least twice Forebay's time"), faster, faster >= 2.0);
     }
     table.judge(ours, &table.peers(&[ours], &[]), Better::Less, &WHY);
-    table
+    Ok(table)
 }
 
-/// The time of one hit, when a thread for each of `orders` reads at once.
-pub(super) fn nanoseconds(side: &dyn Hit, keys: &[String], orders: &[Vec<u32>]) -> f64 {
-    let start = Barrier::new(orders.len());
-    let read = |order: &Vec<u32>| {
-        start.wait();
-        stopwatch::time(|| side.read_all(keys, order)).as_nanos() as f64 / order.len() as f64
-    };
-    thread::scope(|scope| {
-        let threads: Vec<_> = orders.iter().map(|order| scope.spawn(|| read(order))).collect();
-        let times =
-            threads.into_iter().map(|thread| thread.join().expect("a contestant reads without panic"));
-        times.sum::<f64>() / orders.len() as f64
-    })
+/// What a program measures of itself.
+fn asked(program: &mut Result<Program>, threads: u64, effort: &Effort) -> Result<f64> {
+    let program = program.as_mut().map_err(|error| anyhow!("{error:#}"))?;
+    program.ask(&serde_json::to_string(&Reads { threads, reads: effort.reads / FEWER })?)
 }

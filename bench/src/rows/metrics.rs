@@ -9,7 +9,6 @@ use tally::{
 };
 
 use super::{Effort, hit};
-use crate::zipf;
 
 pub(crate) const ROW: &str = "metrics";
 
@@ -20,9 +19,9 @@ second as the server does it, and of which it is known which ids are read most."
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Table>> {
     let keys = contest::keys(hit::KEYS as usize);
     let (ours, watched) = (Ours::filled(&keys), Watched::filled(&keys));
-    let orders = [zipf::order(hit::KEYS, effort.reads, 1)];
+    let orders = [drive::zipf(hit::KEYS, effort.reads, 1)];
     let contestants: [&dyn Hit; 2] = [&watched, &ours];
-    let sides = contestants.map(|side| Side::new(side.name(), || hit::nanoseconds(side, &keys, &orders)));
+    let sides = contestants.map(|side| Side::new(side.name(), || drive::nanoseconds(side, &keys, &orders)));
     let mut table = Table::new(ROW, ours.name(), play(sides.into(), effort.rounds));
     table.title = "Hit in process memory while everything is told of".into();
     table.about = ABOUT.into();

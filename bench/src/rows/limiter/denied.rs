@@ -13,7 +13,7 @@ use tally::{
 };
 
 use super::{Effort, ROW};
-use crate::{stopwatch, zipf};
+use crate::stopwatch;
 
 /// So few that the limiter remembers every refusal.
 const SUBJECTS: usize = 1_000;
@@ -37,7 +37,7 @@ pub(super) fn run(effort: &Effort) -> Result<Table> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let redis = Redis::start();
     let subjects = &contest::subjects()[..SUBJECTS];
-    let order = zipf::order(SUBJECTS as u32, CHECKS, 1);
+    let order = drive::zipf(SUBJECTS as u32, CHECKS, 1);
     let ours = Denied::new(&runtime, &redis.url(), subjects);
     let (map, quick) = (DashMap::filled(subjects), QuickCache::filled(subjects));
     let nanoseconds = |side: &dyn Hit| {
