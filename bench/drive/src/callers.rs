@@ -7,7 +7,7 @@ use futures::future::{BoxFuture, join_all};
 use crate::stopwatch::Stopwatch;
 
 /// Longer than any answer takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Lets so many callers call at once. How long each waited, and whether it had an answer.
 ///

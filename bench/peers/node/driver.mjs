@@ -17,7 +17,7 @@ const STRIDE = 7919;
 const AT_ONCE = 64;
 
 // Nobody waits longer for an answer, for the one of a race, or for what costs a single read.
-const PATIENCE = 30_000;
+const PATIENCE = 10_000;
 const RACE = 10_000;
 const MISS = 5_000;
 

@@ -27,7 +27,7 @@ STRIDE = 7919
 AT_ONCE = 64
 
 # Nobody waits longer for an answer, for the one of a race, or for what costs a single read.
-PATIENCE = 30
+PATIENCE = 10
 RACE = 10
 MISS = 5
 

@@ -24,12 +24,12 @@ pub(crate) use self::{
 
 /// All curves, in the order of the report.
 pub(crate) const ALL: [Growth; 6] = [
-    Growth { name: "keys", seconds: 150, run: keys::run },
-    Growth { name: "sizes", seconds: 50, run: sizes::run },
+    Growth { name: "keys", seconds: 130, run: keys::run },
+    Growth { name: "sizes", seconds: 40, run: sizes::run },
     Growth { name: "callers", seconds: 40, run: callers::run },
     Growth { name: "missing", seconds: 15, run: missing::run },
-    Growth { name: "processes", seconds: 25, run: processes::run },
-    Growth { name: "subjects", seconds: 60, run: subjects::run },
+    Growth { name: "processes", seconds: 20, run: processes::run },
+    Growth { name: "subjects", seconds: 55, run: subjects::run },
 ];
 
 /// One curve.

@@ -36,19 +36,19 @@ pub(crate) struct Row {
 
 /// All rows, in the order of the report.
 pub(crate) const ALL: [Row; 14] = [
-    Row { name: hit::ROW, seconds: 30, run: hit::run },
+    Row { name: hit::ROW, seconds: 45, run: hit::run },
     Row { name: metrics::ROW, seconds: 10, run: metrics::run },
-    Row { name: hit_redis::ROW, seconds: 180, run: hit_redis::run },
-    Row { name: memory::ROW, seconds: 40, run: memory::run },
-    Row { name: stampede::ROW, seconds: 15, run: stampede::run },
-    Row { name: processes::ROW, seconds: 120, run: processes::run },
-    Row { name: races::ROW, seconds: 90, run: races::run },
-    Row { name: outage::ROW, seconds: 150, run: outage::run },
-    Row { name: limiter::ROW, seconds: 170, run: limiter::run },
-    Row { name: lock::ROW, seconds: 60, run: lock::run },
-    Row { name: claim::ROW, seconds: 10, run: claim::run },
+    Row { name: hit_redis::ROW, seconds: 150, run: hit_redis::run },
+    Row { name: memory::ROW, seconds: 30, run: memory::run },
+    Row { name: stampede::ROW, seconds: 5, run: stampede::run },
+    Row { name: processes::ROW, seconds: 130, run: processes::run },
+    Row { name: races::ROW, seconds: 70, run: races::run },
+    Row { name: outage::ROW, seconds: 250, run: outage::run },
+    Row { name: limiter::ROW, seconds: 175, run: limiter::run },
+    Row { name: lock::ROW, seconds: 75, run: lock::run },
+    Row { name: claim::ROW, seconds: 5, run: claim::run },
     Row { name: idempotency::ROW, seconds: 10, run: idempotency::run },
-    Row { name: unique::ROW, seconds: 20, run: unique::run },
+    Row { name: unique::ROW, seconds: 10, run: unique::run },
     Row { name: filter::ROW, seconds: 15, run: filter::run },
 ];
 

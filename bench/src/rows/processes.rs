@@ -30,19 +30,21 @@ const ORIGIN: Duration = Duration::from_millis(350);
 const IDLE: Duration = Duration::from_secs(3);
 
 /// Some take seconds for each.
-const ROUNDS: u32 = 5;
+const ROUNDS: u32 = 3;
 
 const ABOUT: &str = "\
 1,000 callers ask for one missing key at once; the load takes 350 ms. Four processes have 250 callers each; of crates a
 process is here a connection of its own, all on one runtime of two threads. `GET` and a lock is what services copy: GET,
-else SET NX PX as a lock, else again in 100 ms. `dogpile.cache` has a thread for each caller. Who has no answer waits for
-ever: a `–` is where too few have one. Commands are those beyond what Redis carries out in such a time when nobody is
-asked, as connections of all of them look after themselves. No more than five rounds, as some take seconds for each.";
+else SET NX PX as a lock, else again in 100 ms. `dogpile.cache` has a thread for each caller. Who has no answer within 10 s
+has none: a `–` is where too few have one. Commands are those beyond what Redis carries out in such a time when nobody is
+asked, as connections of all of them look after themselves: a handful may be lost in that. No more than three rounds, as
+some take seconds for each.";
 
 const WHY: [Because; 1] = [Because {
     peers: &[],
-    reason: "That others ask less often is seen where they agree within a process only. Forebay takes a lease that all \
-             processes heed and stores under it, by scripts whose commands are counted, too, and tells the others.",
+    reason: "For one load in a process these send a handful of commands: a `GET`, a `SET`, and a lock if any. Forebay's processes \
+             each ask for one lease, wait until its holder tells them, and look again; the lease is granted, and the value \
+             stored under it, by scripts, whose commands are counted, too.",
     plan: "None: the commands are those of a load, and do not grow with the callers.",
 }];
 

@@ -36,8 +36,7 @@ impl Behind<'_> {
         for table in self.0 {
             let verdicts = table.verdicts.iter();
             for (ours, one) in verdicts.flat_map(|verdict| verdict.behind().map(|one| (verdict.ours, one))) {
-                let by = 1.0 / one.lead;
-                let figure = format!("{}: {ours} behind {} by {by:.2}", table.title, one.peer);
+                let figure = format!("{}: {ours} behind {} by {}", table.title, one.peer, one.by());
                 let is_it = |entry: &&mut Entry| (entry.row, entry.because) == (table.row, one.because);
                 match entries.iter_mut().find(is_it) {
                     Some(entry) => entry.figures.push(figure),

@@ -108,6 +108,11 @@ impl Standing {
         self.lead * LEVEL < 1.0
     }
 
+    /// By which factor the peer is better.
+    pub fn by(&self) -> String {
+        if self.lead > 0.0 { format!("{:.2}", 1.0 / self.lead) } else { "∞".to_owned() }
+    }
+
     fn is_level(&self) -> bool {
         !self.is_behind() && self.lead <= LEVEL
     }
@@ -128,7 +133,7 @@ impl fmt::Display for Verdict {
                 _ => write!(f, "ahead of every peer"),
             };
         }
-        let listed = behind.iter().map(|one| format!("{} by a factor of {:.2}", one.peer, 1.0 / one.lead));
+        let listed = behind.iter().map(|one| format!("{} by a factor of {}", one.peer, one.by()));
         if !behind.is_empty() {
             write!(f, "**behind** {}", listed.collect::<Vec<_>>().join(", "))?;
         }
