@@ -20,10 +20,9 @@ the load until 99 of 100 of them have its value.";
 
 const BENDS: &str = "\
 Somebody loads, and everybody else waits for that one load in the same process, without a question to Redis: there is one
-load, however many wait. With few callers the figure is the two steps that end a load, decoding aside: the timer of the
-load, which rings at the next millisecond, and the round trip that stores the value, for which nobody waits. From hundreds
-of callers on it is waking them: each is a task that has to be put into a queue and run once, so that it grows as their
-number does.";
+load, however many wait. With few callers the figure is mostly the timer that ends the load, which rings on whole
+milliseconds; nobody waits until the value is stored. With thousands it is waking them: each is a task that has to be put
+into a queue and run once, so that it grows as their number does.";
 
 /// How one load for many went.
 #[derive(Debug, Clone, Copy)]

@@ -31,9 +31,8 @@ const ABOUT: &str = "\
 
 const BENDS: &str = "\
 A check is one script on one key, and what the script does is the same for each: it grows only by what the look-up of the
-key takes, which waits for main memory once the subjects have outgrown the processor's caches. A script costs more
-than a plain read, so that this shows less than with keys of a cache. What a subject takes swings with the tables of
-Redis, which double their buckets when they are full.";
+key takes, which waits for main memory once the subjects have outgrown the processor's caches. What a subject takes swings
+with the tables of Redis, which double their buckets when they are full.";
 
 /// Checks of so many subjects.
 #[derive(Debug)]

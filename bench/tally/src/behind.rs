@@ -1,6 +1,6 @@
 //! The chapter on where Forebay is behind: by how much, why, and what is going to be done about it.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use crate::{
     table::Table,
@@ -21,33 +21,53 @@ pub struct Behind<'a>(pub &'a [Table]);
 struct Entry {
     row: &'static str,
     because: Option<Because>,
-    figures: Vec<String>,
+    figures: Vec<Figure>,
+}
+
+/// One of ours in one table, and the peers ahead of it.
+struct Figure {
+    table: String,
+    ours: &'static str,
+    peers: Vec<String>,
 }
 
 impl Behind<'_> {
     /// Where a peer is ahead, and nobody has said why.
     pub fn unexplained(&self) -> Vec<String> {
         let unexplained = self.entries().into_iter().filter(|entry| entry.because.is_none());
-        unexplained.flat_map(|entry| entry.figures).collect()
+        unexplained.flat_map(|entry| entry.figures).map(|figure| figure.to_string()).collect()
     }
 
     fn entries(&self) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         for table in self.0 {
-            let verdicts = table.verdicts.iter();
-            for (ours, one) in verdicts.flat_map(|verdict| verdict.behind().map(|one| (verdict.ours, one))) {
-                let figure = format!("{}: {ours} behind {} by {}", table.title, one.peer, one.by());
-                let is_it = |entry: &&mut Entry| (entry.row, entry.because) == (table.row, one.because);
-                match entries.iter_mut().find(is_it) {
-                    Some(entry) => entry.figures.push(figure),
-                    None => {
-                        let (row, because) = (table.row, one.because);
-                        entries.push(Entry { row, because, figures: vec![figure] });
-                    }
-                }
+            for (ours, one) in table.verdicts.iter().flat_map(|all| all.behind().map(|one| (all.ours, one))) {
+                let (row, because) = (table.row, one.because);
+                let is_it = |entry: &Entry| (entry.row, entry.because) == (row, because);
+                let at = entries.iter().position(is_it).unwrap_or_else(|| {
+                    entries.push(Entry { row, because, figures: Vec::new() });
+                    entries.len() - 1
+                });
+                entries[at].take(&table.title, ours, format!("{} by {}", one.peer, one.by()));
             }
         }
         entries
+    }
+}
+
+impl Entry {
+    fn take(&mut self, table: &str, ours: &'static str, peer: String) {
+        match self.figures.last_mut() {
+            Some(last) if last.table == table && last.ours == ours => last.peers.push(peer),
+            _ => self.figures.push(Figure { table: table.into(), ours, peers: vec![peer] }),
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { table, ours, peers } = self;
+        write!(f, "{table}: {ours} behind {}", peers.join(", "))
     }
 }
 
@@ -62,9 +82,8 @@ impl fmt::Display for Behind<'_> {
         writeln!(f, "| row | figures, and the factor | reason | plan |\n|---|---|---|---|")?;
         for Entry { row, because, figures } in entries {
             let (reason, plan) = because.map_or(("**no reason given**", "–"), |one| (one.reason, one.plan));
-            let mut line = String::new();
-            write!(line, "| `{row}` | {} | {reason} | {plan} |", figures.join("<br>"))?;
-            writeln!(f, "{}", line.replace('\n', " "))?;
+            let figures: Vec<_> = figures.iter().map(ToString::to_string).collect();
+            writeln!(f, "| `{row}` | {} | {reason} | {plan} |", figures.join("<br>"))?;
         }
         Ok(())
     }
