@@ -31,6 +31,10 @@ const STEPS: &[Step] = &[
     ),
     Step::own("cases", "looks whether every known fault is a test, or does not apply", cases::check),
     Step::tests("tests", "test --workspace --all-features --locked --no-fail-fast"),
+    Step::tests(
+        "bench",
+        "test --manifest-path bench/Cargo.toml -p tally -p programs -p drive --lib --locked",
+    ),
     Step::tests("models", "test -p forebay --lib --locked models")
         .env("RUSTFLAGS", "--cfg forebay_shuttle")
         .target("shuttle"),
