@@ -14,12 +14,13 @@ const HEAD: &str = "\
 
 `cargo xtask bench` wrote this file up to the chapter on chaos; change `bench/` and run it again rather than edit that.
 The chapters from there on are put in by hand, and stay: they are what `cargo xtask chaos` and the examples measure.
-`--quick` shows in a few seconds that everything runs, `--only ROW` measures one row, `--json FILE` keeps every sample.
+`--quick` shows within minutes that everything runs, `--only ROW` measures one row, `--json FILE` keeps every sample.
 
 All contestants of a row are measured once a round, each round beginning with another one. A figure is the median over
 the rounds, its spread the lowest and the highest of them; a ratio is the median of the ratios within each round. A table
 with fewer rounds than the others says so.
-Read ratios, not absolutes; under 20 % means nothing.
+Read ratios, not absolutes; under 20 % means nothing: beside its peers, each figure of Forebay is ahead, behind, or level
+with those within a factor of 1.2. The chapter on where Forebay is behind has the reasons.
 ";
 
 /// The figures of one run.
