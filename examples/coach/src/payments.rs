@@ -3,8 +3,20 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use anyhow::Result;
-use axum::{Json, Router, extract::State, http::StatusCode, middleware::from_extractor, routing::post};
-use forebay::{Forebay, http::IdempotencyLayer, once::OnIndeterminate};
+use axum::{
+    Extension, Json, Router,
+    extract::State,
+    http::StatusCode,
+    middleware::from_extractor,
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use forebay::{
+    Forebay,
+    http::{Effect, IdempotencyLayer},
+    lock::{Guard, LockError},
+    once::OnIndeterminate,
+};
 use serde::Deserialize;
 use tokio::time::sleep;
 
@@ -17,7 +29,8 @@ use crate::{
     store::Charge,
 };
 
-/// For how long retries are told to wait that come after a crash. While a payment runs its lease is renewed.
+/// For how long retries are told to wait that come after a crash, and how long an order stays kept from others then. While
+/// a payment runs both are renewed.
 const LEASE: Duration = Duration::from_secs(5);
 
 /// How long the bank takes, which is imitated.
@@ -41,21 +54,47 @@ impl Example for Order {
     const EXAMPLE: &str = r#"{"order": "7", "cents": 1200}"#;
 }
 
-/// Runs once for each `Idempotency-Key` of a runner, and to its end, also when the client goes away. What a Redis has
-/// forgotten that was lost, the row of the order still knows.
+/// Runs once for each `Idempotency-Key` of a runner, and to its end, also when the client goes away. What was paid under
+/// another key, or what a Redis has forgotten that was lost, the row of the order still knows.
 async fn pay(
     State(coach): State<Coach>,
     Runner { id, .. }: Runner,
     Body(Order { order, cents }): Body<Order>,
-) -> Result<(StatusCode, Json<Charge>), Problem> {
+) -> Result<Response, Problem> {
     let order = String::from(order);
-    sleep(BANK / 2).await;
-    coach.store.tell_bank(&id, &order).await?;
-    let charge = coach.store.charge(&id, &order, cents.get()).await?;
-    // The way back is as long: who goes away now has paid.
-    sleep(BANK / 2).await;
+    let _alone = match coach.keep_order(&id, &order).await {
+        Ok(alone) => alone,
+        // So that the next one under this key is no replay of it.
+        Err(problem) => return Ok((Extension(Effect::None), problem).into_response()),
+    };
+    let charge = match coach.store.charged(&id, &order).await? {
+        Some(charge) => charge,
+        None => coach.charge(&id, &order, cents.get()).await?,
+    };
     if charge.cents != cents.get() {
         return Err(Problem::other_amount(&charge));
     }
-    Ok((StatusCode::CREATED, Json(charge)))
+    Ok((StatusCode::CREATED, Json(charge)).into_response())
+}
+
+impl Coach {
+    /// Keeps an order from whoever would pay it under another key at the same time.
+    async fn keep_order(&self, runner: &str, order: &str) -> Result<Guard, Problem> {
+        let lock = self.forebay.lock(&format!("payment:{runner}:{order}")).time_to_live(LEASE).wait(LEASE);
+        lock.acquire().await.map_err(|why| match why {
+            LockError::Busy { retry_after } => Problem::order_is_being_paid(retry_after),
+            why => why.into(),
+        })
+    }
+
+    /// Has the bank charge a runner. After a crash in the midst of this it is told again: a real one is sent the order as a
+    /// key of its own, by which it knows that it was.
+    async fn charge(&self, runner: &str, order: &str, cents: u32) -> Result<Charge, sqlx::Error> {
+        sleep(BANK / 2).await;
+        self.store.tell_bank(runner, order).await?;
+        let charge = self.store.charge(runner, order, cents).await?;
+        // The way back is as long: who goes away now has paid.
+        sleep(BANK / 2).await;
+        Ok(charge)
+    }
 }

@@ -119,9 +119,14 @@ impl Store {
         let charge =
             r#"INSERT INTO charge (runner, "order", cents) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"#;
         sqlx::query(charge).bind(runner).bind(order).bind(cents).execute(&self.0).await?;
+        self.charged(runner, order).await?.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    /// What a runner was charged for an order.
+    pub(crate) async fn charged(&self, runner: &str, order: &str) -> Result<Option<Charge>, sqlx::Error> {
         let charged = sqlx::query_as(r#"SELECT id, cents FROM charge WHERE runner = ?1 AND "order" = ?2"#);
-        let (id, cents) = charged.bind(runner).bind(order).fetch_one(&self.0).await?;
-        Ok(Charge { id, order: order.into(), cents })
+        let row: Option<(i64, u32)> = charged.bind(runner).bind(order).fetch_optional(&self.0).await?;
+        Ok(row.map(|(id, cents)| Charge { id, order: order.into(), cents }))
     }
 
     pub(crate) async fn deliver(&self, email: &str, code: &str) -> Result<(), sqlx::Error> {

@@ -1,5 +1,10 @@
 //! A payment is charged once, whatever its client does.
 
+use std::time::Duration;
+
+use forebay::Forebay;
+use forebay_rig::Redis;
+
 use crate::{
     program::{Model, Start, at_once, statuses},
     records::{CARRIED_OUT, Records},
@@ -47,7 +52,31 @@ async fn an_order_is_charged_once_although_its_key_was_forgotten() {
     let (first, second) = (coach.pay("runner-7", "k").await, coach.pay("runner-7", "another").await);
     assert_eq!((second.status, second.body), (201, first.body));
     assert_eq!(coach.try_pay("runner-7", "a third", "7", 9900).await.unwrap().status, 409);
-    assert_eq!((records.count(CHARGES).await, records.count(CARRIED_OUT).await), (1, 3));
+    // The bank was told by the first alone.
+    assert_eq!((records.count(CHARGES).await, records.count(CARRIED_OUT).await), (1, 1));
+}
+
+#[tokio::test]
+async fn an_order_that_is_paid_under_many_keys_at_once_is_carried_out_once() {
+    let (records, model) = (Records::none(), Model::taking(1));
+    let coach = Start::alone(&records, &model).run();
+    let answers = at_once(20, async |n| coach.pay("runner-7", &format!("k-{n}")).await).await;
+    assert!(statuses(&answers).iter().all(|status| *status == 201), "{answers:?}");
+    assert_eq!((records.count(CHARGES).await, records.count(CARRIED_OUT).await), (1, 1));
+}
+
+#[tokio::test]
+async fn a_payment_that_was_kept_from_its_order_does_not_use_up_its_key() {
+    let (redis, records, model) = (Redis::start(), Records::none(), Model::taking(1));
+    let coach = Start::over(&redis, &records, &model).run();
+    let other = Forebay::builder("coach").redis(redis.url()).build().await.unwrap();
+    let payment = other.lock("payment:runner-7:7").acquire().await.unwrap();
+    let kept = coach.pay("runner-7", "k").await;
+    assert!(kept.status == 409 && kept.text("detail").contains("another key"), "{kept:?}");
+    payment.release().await.unwrap();
+    let paid = coach.pay("runner-7", "k").await;
+    assert_eq!((paid.status, paid.is_replayed()), (201, false));
+    other.shutdown(Duration::from_secs(1)).await;
 }
 
 #[tokio::test]
