@@ -27,6 +27,9 @@ use crate::{
 /// For how long an answer is better than none.
 const STALE_FOR: Duration = Duration::from_secs(24 * 3600);
 
+/// For how long an old answer waits for a model that is slow: longer than one that works takes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// A model that fails is left alone for a while.
 const BREAKER: OriginBreaker =
     OriginBreaker { failures: 5, window: Duration::from_secs(10), pause: Duration::from_secs(2) };
@@ -48,7 +51,7 @@ impl Example for Question {
 struct Answered {
     answer: String,
     source: Source,
-    /// The model fails, and this is what it said before.
+    /// The model fails, or takes too long, and this is what it said before.
     degraded: bool,
 }
 
@@ -75,7 +78,7 @@ impl Answers {
     /// Answers that are fresh for so long.
     pub(crate) fn cached(forebay: &Forebay, model: Model, fresh_for: Duration) -> Result<Self> {
         let cache = forebay.cache("answer", fresh_for).version(PROMPT);
-        let cache = cache.stale_for(STALE_FOR).origin_breaker(BREAKER).build()?;
+        let cache = cache.stale_for(STALE_FOR).patience(PATIENCE).origin_breaker(BREAKER).build()?;
         Ok(Self { cache: Some(cache), model })
     }
 
@@ -109,8 +112,8 @@ impl Answers {
     }
 }
 
-/// Everything that an answer depends on, but the wording of the prompt, which is the version. With another profile, or another run, it is another answer, so that one that
-/// is stale is never about somebody whom the runner no longer is.
+/// Everything that an answer depends on, but the wording of the prompt, which is the version. With another profile, or
+/// another run, it is another answer, so that one that is stale is never about somebody whom the runner no longer is.
 fn id(model: &Model, runner: &Runner, question: &str) -> Result<String, Error> {
     let fingerprint = Fingerprint::new()
         .with("model", model.name())?

@@ -1,6 +1,6 @@
 //! A language model behind any OpenAI-compatible endpoint: slow, paid by the token, and failing now and then.
 
-use std::{net::IpAddr, time::Duration};
+use std::{error::Error, net::IpAddr, time::Duration};
 
 use anyhow::{Context, Result};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
@@ -12,6 +12,9 @@ use crate::runners::Runner;
 /// Longer than any model thinks that works.
 const PATIENCE: Duration = Duration::from_secs(25);
 
+/// The longest answer that is read, in bytes: a hundred times what a coach says.
+const LONGEST: usize = 1 << 20;
+
 /// The version of what the model is told of a runner. Who changes that raises it: what was said to the old wording is no
 /// answer to the new one.
 pub(crate) const PROMPT: u32 = 1;
@@ -19,8 +22,7 @@ pub(crate) const PROMPT: u32 = 1;
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
     http: Client,
-    /// In front of `/v1/chat/completions`.
-    base: String,
+    endpoint: Url,
     key: Option<String>,
     name: String,
 }
@@ -34,11 +36,15 @@ pub(crate) struct Completion {
 /// Why it says nothing.
 #[derive(Debug, Error)]
 pub(crate) enum ModelError {
-    #[error("the model cannot be asked: {0}")]
+    #[error("the model cannot be asked")]
     Unreachable(#[from] reqwest::Error),
     #[error("the model answered {0}")]
     Refused(StatusCode),
-    #[error("the model answered without a choice")]
+    #[error("the model answered more than {LONGEST} bytes")]
+    TooLong,
+    #[error("the model answered something else than a completion")]
+    Unreadable(#[from] serde_json::Error),
+    #[error("the model said nothing")]
     Empty,
 }
 
@@ -68,14 +74,14 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct Said {
-    content: String,
+    content: Option<String>,
 }
 
 impl Model {
-    /// Asks the model `name` at `base`, with a key where it takes one.
+    /// Asks the model `name` at `base`, with a key where it takes one. Whether the base ends in `/v1`, as some write it, or in
+    /// the whole path, is all the same.
     pub(crate) fn new(base: &str, key: Option<String>, name: String) -> Result<Self> {
-        let url = Url::parse(base).ok().filter(|url| url.scheme() == "http" && url.has_host());
-        let url = url.with_context(|| {
+        let endpoint = endpoint(base).with_context(|| {
             format!(
                 "cannot use {base} as --model-url: it must be like http://127.0.0.1:11434; for HTTPS put a proxy in \
                  front that speaks TLS"
@@ -83,9 +89,8 @@ impl Model {
         })?;
         let http = Client::builder().timeout(PATIENCE);
         // The proxy of a shell knows nothing of what listens on this machine.
-        let http = if is_here(&url) { http.no_proxy() } else { http };
-        let http = http.build()?;
-        Ok(Self { http, base: base.trim_end_matches('/').into(), key, name })
+        let http = if is_here(&endpoint) { http.no_proxy() } else { http };
+        Ok(Self { http: http.build()?, endpoint, key, name })
     }
 
     /// Which model it is.
@@ -101,23 +106,47 @@ impl Model {
         question: &str,
     ) -> Result<Completion, ModelError> {
         let said = self.call(user, prompt, question).await;
-        said.inspect_err(|why| tracing::warn!(%why, "a call of the model failed"))
+        said.inspect_err(|why| tracing::warn!(error = why as &dyn Error, "a call of the model failed"))
     }
 
     async fn call(&self, user: &str, prompt: &str, question: &str) -> Result<Completion, ModelError> {
         let messages =
             [Message { role: "system", content: prompt }, Message { role: "user", content: question }];
         let request = Request { model: &self.name, user, messages };
-        let post = self.http.post(format!("{}/v1/chat/completions", self.base)).json(&request);
+        let post = self.http.post(self.endpoint.clone()).json(&request);
         let post = self.key.iter().fold(post, RequestBuilder::bearer_auth);
         let answer = post.send().await?;
         if !answer.status().is_success() {
             return Err(ModelError::Refused(answer.status()));
         }
-        let Response { choices } = answer.json().await?;
-        let choice = choices.into_iter().next().ok_or(ModelError::Empty)?;
-        Ok(Completion { text: choice.message.content })
+        let Response { choices } = serde_json::from_slice(&body(answer).await?)?;
+        let said = choices.into_iter().next().and_then(|choice| choice.message.content);
+        // What is blank is no answer, and would be one for as long as answers are fresh.
+        let text = said.filter(|text| !text.trim().is_empty()).ok_or(ModelError::Empty)?;
+        Ok(Completion { text })
     }
+}
+
+/// Where a model is asked whose address somebody has given.
+fn endpoint(base: &str) -> Option<Url> {
+    let base = base.trim_end_matches('/');
+    let base = base.strip_suffix("/chat/completions").unwrap_or(base);
+    let base = base.strip_suffix("/v1").unwrap_or(base);
+    let url = Url::parse(&format!("{base}/v1/chat/completions")).ok()?;
+    let is_plain =
+        url.scheme() == "http" && url.has_host() && url.query().is_none() && url.fragment().is_none();
+    is_plain.then_some(url)
+}
+
+async fn body(mut answer: reqwest::Response) -> Result<Vec<u8>, ModelError> {
+    let mut body = Vec::new();
+    while let Some(part) = answer.chunk().await? {
+        body.extend_from_slice(&part);
+        if body.len() > LONGEST {
+            return Err(ModelError::TooLong);
+        }
+    }
+    Ok(body)
 }
 
 /// Whether it leads to this machine.

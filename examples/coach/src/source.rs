@@ -20,7 +20,7 @@ pub(crate) enum Source {
     Model,
     /// The model, which another request had asked already.
     Shared,
-    /// The cache, although its time is over, as the model failed.
+    /// The cache, although its time is over, as the model failed or took too long.
     Stale,
 }
 

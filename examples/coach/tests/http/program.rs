@@ -64,7 +64,7 @@ impl<'a> Start<'a> {
         // Roomy, as nothing here is about how soon a busy machine gives up on Redis.
         command.args(["--model-url", &self.model.process.base, "--redis-budget", "2000"]).args(self.flags);
         command.envs(self.redis.map(|redis| ("FOREBAY_REDIS_URL", redis.url())));
-        Coach { process: Process::start(&mut command), client: client() }
+        Coach::of(Process::start(&mut command))
     }
 }
 
@@ -90,6 +90,10 @@ pub(crate) struct Coach {
 }
 
 impl Coach {
+    pub(crate) fn of(process: Process) -> Self {
+        Self { process, client: client() }
+    }
+
     /// A call by the partner, who is not limited, for a runner.
     pub(crate) fn call(&self, method: Method, path: &str, user: &str, body: &Value) -> RequestBuilder {
         let call = self.client.request(method, format!("{}{path}", self.process.base)).json(body);
