@@ -3,7 +3,7 @@
 use axum::{
     Json,
     body::Bytes,
-    extract::{FromRequest, Request},
+    extract::{FromRequest, Request, rejection::BytesRejection},
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -48,7 +48,9 @@ impl<S: Sync, T: Example> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let malformed = |why: String| Problem::malformed(&why, T::EXAMPLE);
-        let bytes = Bytes::from_request(request, &()).await.map_err(|why| malformed(why.body_text()))?;
+        // Too long, for most.
+        let unreadable = |why: BytesRejection| Problem::unreadable(why.status(), &why.body_text());
+        let bytes = Bytes::from_request(request, &()).await.map_err(unreadable)?;
         let Json(said) = Json::from_bytes(&bytes).map_err(|why| malformed(why.body_text()))?;
         Ok(Self(said))
     }

@@ -27,6 +27,16 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
+    /// Which methods a path takes is in `Allow`.
+    pub(crate) fn no_method(method: &Method, uri: &Uri) -> Self {
+        let detail = format!("{} takes no {method}", uri.path());
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, detail)
+    }
+
+    pub(crate) fn unreadable(status: StatusCode, why: &str) -> Self {
+        Self::new(status, why)
+    }
+
     pub(crate) fn nobody() -> Self {
         let detail = "nobody has this API key; send `X-Api-Key: demo-free`, or demo-pro or demo-partner";
         Self::new(StatusCode::UNAUTHORIZED, detail)
@@ -68,6 +78,10 @@ impl Problem {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "a plan for this runner is being drawn").after(retry_after)
     }
 
+    pub(crate) fn order_is_being_paid(retry_after: Duration) -> Self {
+        Self::new(StatusCode::CONFLICT, "this order is being paid under another key").after(retry_after)
+    }
+
     pub(crate) fn overtaken() -> Self {
         let detail = "a later request has written this runner's plan meanwhile; nothing was changed";
         Self::new(StatusCode::CONFLICT, detail)
@@ -79,7 +93,7 @@ impl Problem {
     }
 
     pub(crate) fn lost() -> Self {
-        let detail = "this took too long, and others may draw the plan now";
+        let detail = "this took too long, and others may do it now";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail).after(SOON)
     }
 

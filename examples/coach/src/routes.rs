@@ -32,6 +32,7 @@ pub(crate) fn router(coach: Coach) -> Result<Router> {
         .merge(payments::router(&coach.forebay)?)
         .merge(figures::router())
         .fallback(async |method: Method, uri: Uri| Problem::no_route(&method, &uri))
+        .method_not_allowed_fallback(async |method: Method, uri: Uri| Problem::no_method(&method, &uri))
         .layer(visitors)
         .layer(from_fn(callers::speak_for_runner))
         .layer(limited)
