@@ -7,6 +7,25 @@ use forebay_rig::Redis;
 use crate::process;
 
 #[test]
+fn a_story_that_cannot_be_told_is_refused_by_the_name_of_its_flag() {
+    for (flag, value) in [
+        ("--questions", "0"),
+        ("--questions", "1000000000"),
+        ("--per-second", "0"),
+        ("--per-second", "1000000"),
+        ("--price-in", "-1"),
+        ("--price-out", "NaN"),
+        ("--model-takes", "86400000"),
+    ] {
+        let output = process::output(
+            Command::new(env!("CARGO_BIN_EXE_coach-story")).args([&format!("{flag}={value}")]),
+        );
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(flag), "{flag} {value}: {said}");
+    }
+}
+
+#[test]
 fn the_story_is_told_as_a_table_and_nothing_is_lost_by_a_restart() {
     let redis = Redis::start();
     let mut story = Command::new(env!("CARGO_BIN_EXE_coach-story"));

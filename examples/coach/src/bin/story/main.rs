@@ -7,7 +7,7 @@ mod table;
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, value_parser};
 
 use crate::{
     load::Load,
@@ -23,20 +23,25 @@ struct Flags {
     #[arg(long, value_name = "URL")]
     redis: Option<String>,
     /// How many questions are asked.
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000, value_parser = value_parser!(u32).range(1..=1_000_000))]
     questions: u32,
     /// How many of them in a second, whatever the answers take.
-    #[arg(long, value_name = "COUNT", default_value_t = 80)]
+    #[arg(long, value_name = "COUNT", default_value_t = 80, value_parser = value_parser!(u32).range(1..=10_000))]
     per_second: u32,
     /// How long the model takes for an answer, in ms.
-    #[arg(long, value_name = "MS", default_value_t = 2_000)]
+    #[arg(long, value_name = "MS", default_value_t = 2_000, value_parser = value_parser!(u64).range(..=20_000))]
     model_takes: u64,
     /// What a million tokens cost that the model is told, in dollars.
-    #[arg(long, value_name = "DOLLARS", default_value_t = 2.5)]
+    #[arg(long, value_name = "DOLLARS", default_value_t = 2.5, value_parser = dollars)]
     price_in: f64,
     /// What a million tokens cost that it says, in dollars.
-    #[arg(long, value_name = "DOLLARS", default_value_t = 10.0)]
+    #[arg(long, value_name = "DOLLARS", default_value_t = 10.0, value_parser = dollars)]
     price_out: f64,
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    let price = text.parse().ok().filter(|price: &f64| price.is_finite() && *price >= 0.0);
+    price.ok_or_else(|| "a price is a number, and 0 at least".to_owned())
 }
 
 #[tokio::main]
