@@ -119,7 +119,11 @@ pub(super) const BUGS: &[Bug] = &[
             "let whole = !*cut || *cut || epoch.now() == self.epoch;",
         )],
     ),
-    bug("a change lets running loads serve", &["P3"], &[edit(INNER, "self.flights.detach(key);", "")]),
+    bug(
+        "a change lets running loads serve",
+        &["P3"],
+        &[edit(INNER, "self.flights.detach(key, &self.shared.context.tasks);", "")],
+    ),
     bug(
         "what is not confirmed is forgotten",
         &["P3", "P4"],
@@ -156,7 +160,7 @@ pub(super) const BUGS: &[Bug] = &[
         &["P1", "P8"],
         &[edit(
             NODE,
-            "clock.timeout(until.since(clock.now()), &mut work)",
+            "clock.timeout(until.since(now), &mut work)",
             "clock.timeout(CROWDED * 4, &mut work)",
         )],
     ),
