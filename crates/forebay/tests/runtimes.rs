@@ -76,3 +76,14 @@ fn outside_a_runtime_none_is_built() {
     assert_eq!(refusal.kind(), ErrorKind::Config);
     assert!(refusal.to_string().contains("Tokio"), "{refusal}");
 }
+
+#[tokio::test]
+async fn a_budget_of_redis_that_bounds_nothing_is_refused_by_name() {
+    for budget in [Duration::ZERO, Duration::from_millis(60_001), Duration::MAX] {
+        let built = Forebay::builder("patient").memory().redis_budget(budget).build().await;
+        let refusal = built.unwrap_err();
+        assert_eq!(refusal.kind(), ErrorKind::Config);
+        assert!(refusal.to_string().contains("redis_budget"), "{refusal}");
+    }
+    assert!(Forebay::builder("patient").memory().redis_budget(Duration::from_secs(60)).build().await.is_ok());
+}

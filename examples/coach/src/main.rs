@@ -34,7 +34,7 @@ struct Flags {
     #[arg(long, value_name = "URL", env = "FOREBAY_REDIS_URL", hide_env_values = true)]
     redis: Option<String>,
     /// How long all that one request asks of Redis may take, in ms.
-    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     redis_budget: u64,
     /// What stands in front of /v1/chat/completions, such as http://127.0.0.1:11434 [default: a model of its own].
     #[arg(long, value_name = "URL", env = "MODEL_URL")]

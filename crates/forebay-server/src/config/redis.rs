@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::period::Period;
 
 const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Settings of Redis.
 #[derive(Debug, Default, PartialEq, Deserialize)]
@@ -28,6 +29,10 @@ impl Redis {
         match self.budget() {
             Some(budget) if budget < SHORTEST => {
                 Err("`redis.budget` is below 1ms, so Redis would never be used; leave it out for 50ms"
+                    .to_owned())
+            }
+            Some(budget) if budget > LONGEST => {
+                Err("`redis.budget` is over 1m, for which every read would wait when Redis hangs; leave it out for 50ms"
                     .to_owned())
             }
             _ => Ok(()),

@@ -101,7 +101,7 @@ const OF_COUNTERS: [Refused; 8] = [
 ];
 
 /// All others but tokens.
-const OTHERS: [Refused; 18] = [
+const OTHERS: [Refused; 19] = [
     ("[topics.orders]\ndurabel = true", &["unknown setting `topics.orders.durabel`", "`durable`"]),
     ("[topics.orders]\nmax_len = 5", &["`topics.\"orders\".max_len`", "`durable = true`"]),
     ("[topics.orders]\ndurable = true\nkeep_for = \"1s\"", &["`topics.\"orders\"`", "keep_for"]),
@@ -115,6 +115,7 @@ const OTHERS: [Refused; 18] = [
     ),
     ("[redis]\nurl = 5", &["`redis.url`", "a string"]),
     ("[redis]\nbudget = \"0s\"", &["`redis.budget`", "50ms"]),
+    ("[redis]\nbudget = \"61s\"", &["`redis.budget`", "50ms"]),
     ("[redis]\nurls = \"redis://a\"", &["unknown setting `redis.urls`", "`url`"]),
     ("redis = \"redis://a\"", &["`redis`", "[redis]"]),
     ("[server]\nlimit = \"none\"", &["`server.limit`", "[limits.none]", "`api`"]),

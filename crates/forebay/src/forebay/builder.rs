@@ -75,7 +75,7 @@ impl Builder {
     }
 
     /// Sets how long all questions of one read to Redis may take together, connecting included; then the read
-    /// goes on without. Default: 50 ms.
+    /// goes on without. From 1 ms to a minute. Default: 50 ms.
     pub fn redis_budget(mut self, budget: Duration) -> Self {
         self.redis_budget = budget;
         self
@@ -165,10 +165,11 @@ impl Builder {
 
     /// Refuses settings that could not work, by name and with the remedy.
     fn check(&self, remote: bool) -> Result<(), Error> {
-        let short = Duration::from_millis(1);
+        let (short, long) = (Duration::from_millis(1), Duration::from_secs(60));
         let rules = [
             (self.local_bytes < 64 << 10, "local_bytes is below 64 KiB; 64 MiB is the default"),
             (self.redis_budget < short, "redis_budget is below 1 ms; 50 ms is the default"),
+            (self.redis_budget > long, "redis_budget is over a minute; 50 ms is the default"),
             (self.outage_concurrency == 0, "outage_concurrency is 0; at least one load must run"),
             (
                 remote && self.faults.is_some(),

@@ -16,6 +16,7 @@ fn a_setting_that_cannot_be_used_is_named_at_the_start() {
         ("--model-url", "nonsense", "http://"),
         ("--model-url", "http://127.0.0.1:1/v1?key=7", "http://"),
         ("--redis-budget", "0", "1"),
+        ("--redis-budget", "60001", "60000"),
         ("--fresh-for", "0", "1"),
         ("--redis", "nonsense", "redis://"),
     ] {
