@@ -129,6 +129,14 @@ fn a_user_who_may_not_listen_is_named() {
 }
 
 #[test]
+fn a_server_that_may_not_be_asked_about_itself_is_named() {
+    let redis = good();
+    redis.call(&["ACL", "SETUSER", "web", "on", ">pass", "~*", "&*", "+@all", "-info"]);
+    let url = redis.url().replace("//", "//web:pass@");
+    is_the_fault(&url, "version", "may not ask for INFO", "ACL SETUSER web +info");
+}
+
+#[test]
 fn a_replica_is_named() {
     let (primary, replica) = (good(), good());
     replica.call(&["REPLICAOF", "127.0.0.1", &primary.port().to_string()]);
@@ -218,7 +226,7 @@ fn a_good_set_up_under_sentinels_is_well() {
 #[test]
 fn a_user_who_may_do_no_more_than_forebay_does_is_fine() {
     let redis = good();
-    let rights = ["~*:forebay:*", "&forebay:forebay:*", "+@all", "-@admin", "-@dangerous"];
+    let rights = ["~*:forebay:*", "&forebay:forebay:*", "+@all", "-@admin", "-@dangerous", "+info"];
     redis.call(&[&["ACL", "SETUSER", "web", "on", ">pass"], &rights[..]].concat());
 
     let (document, code) = findings(&redis.url().replace("//", "//web:pass@"), &[]);

@@ -8,7 +8,7 @@ use redis::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::courier::Courier;
+use super::{courier::Courier, reply::code};
 use crate::{clock::Clock, tasks::Tasks};
 
 /// How long connecting may take, handshake included. Nobody's call waits for as long.
@@ -102,7 +102,7 @@ pub(super) fn reason(error: &redis::RedisError) -> String {
     let text = error.to_string();
     match error.code() {
         Some(_) if text.contains("DB index") => "it has no database of that number".to_owned(),
-        Some(code) => format!("it answers {code}"),
+        Some(_) => format!("it answers {}", code(error)),
         None if error.is_connection_refusal() => "it refuses connections".to_owned(),
         None if text.contains("NotValidForName") => "its certificate is for another name".to_owned(),
         None if text.contains("CaUsedAsEndEntity") => {

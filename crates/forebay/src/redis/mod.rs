@@ -43,7 +43,7 @@ pub(crate) use self::{
     address::Address,
     primary::{ANSWERS, Primary},
     probe::Probe,
-    reply::Reply,
+    reply::{Reply, UNKNOWN},
     request::{Confirm, Request, Words, words},
     script::{Script, script},
     subscription::{Signal, Tuned},

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     Redis, Road, Unusable,
+    home::Home,
     node::Node,
     probe::Probe,
     reply::Reply,
@@ -51,6 +52,15 @@ impl Redis {
         let (mut counts, now) = (Counts::default(), self.0.tools.clock.reading());
         self.0.topology.borrow().nodes().iter().for_each(|node| node.trips.add_to(&mut counts, now));
         counts.summary()
+    }
+
+    /// What each of the sentinels says, by its address: where the primary is, or why it does not say. Nothing where there
+    /// are none.
+    pub(crate) async fn sentinels(&self) -> Vec<(String, Result<String, String>)> {
+        match self.0.homes.first() {
+            Some(Home::Named(sentinels)) => sentinels.survey().await,
+            _ => Vec::new(),
+        }
     }
 
     /// A connection of its own to whichever node is found first, be it fit for use or not.

@@ -8,7 +8,7 @@ use super::{
     home::Home,
     link::{CONNECT, connect},
     primary::ANSWERS,
-    reply::Reply,
+    reply::{Reply, code},
     request::{Words, spelled},
 };
 use crate::clock::Clock;
@@ -44,17 +44,11 @@ impl Probe {
         answers.into_iter().next().map(Reply::from)
     }
 
-    /// Whether a channel may be heard; the code of the refusal otherwise.
-    ///
-    /// # Errors
-    ///
-    /// The code of the refusal; an empty one where there was no answer.
-    pub(crate) async fn subscribe(&mut self, channel: &str) -> Result<(), String> {
-        let subscribed = self.clock.timeout(ANSWERS, self.connection.subscribe(channel)).await;
-        match subscribed {
-            Some(Ok(())) => Ok(()),
-            Some(Err(error)) => Err(error.code().unwrap_or_default().to_owned()),
-            None => Err(String::new()),
+    /// What is answered to whoever wants to hear a channel, be it an error of the server; nothing where nobody answers.
+    pub(crate) async fn subscribe(&mut self, channel: &str) -> Option<Reply> {
+        match self.clock.timeout(ANSWERS, self.connection.subscribe(channel)).await? {
+            Ok(()) => Some(Reply::Nothing),
+            Err(error) => error.code().map(|_| Reply::Error(code(&error).to_owned())),
         }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) enum Reply {
     Number(i64),
     Bytes(Bytes),
     List(Vec<Reply>),
-    /// An error about the command alone, as of a key of another type; the code only.
+    /// An error about the command alone, as of a key of another type; the code only, or [`UNKNOWN`].
     Error(String),
 }
 
@@ -37,6 +37,14 @@ impl Reply {
         }
     }
 
+    /// The code of an error.
+    pub(crate) fn code(&self) -> Option<&str> {
+        match self {
+            Self::Error(code) => Some(code),
+            _ => None,
+        }
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Bytes(bytes) => str::from_utf8(bytes).ok(),
@@ -59,9 +67,22 @@ impl From<Value> for Reply {
                 Self::List(pairs.into_iter().flat_map(|(key, value)| [key.into(), value.into()]).collect())
             }
             Value::Boolean(yes) => Self::Number(yes.into()),
-            Value::ServerError(error) => Self::Error(error.code().to_owned()),
+            Value::ServerError(error) => Self::Error(code(&error.into()).to_owned()),
             _ => Self::Nothing,
         }
+    }
+}
+
+/// In the place of a code, which says nothing here: the server has no such command, or has it by another name.
+pub(crate) const UNKNOWN: &str = "ERR unknown command";
+
+/// The code of an error; an empty one where no server has said it.
+pub(super) fn code(error: &RedisError) -> &str {
+    let detail = error.detail().unwrap_or_default().to_ascii_lowercase();
+    let is_unknown = ["unknown command", "unknown redis command"].iter().any(|words| detail.contains(words));
+    match error.code() {
+        Some("ERR") if is_unknown => UNKNOWN,
+        code => code.unwrap_or_default(),
     }
 }
 
@@ -85,7 +106,7 @@ pub(super) enum Trouble {
 
 impl Trouble {
     pub(super) fn of(error: &RedisError) -> Self {
-        let code = error.code().unwrap_or_default();
+        let code = code(error);
         let detail = error.detail().unwrap_or_default();
         // An error inside a script of an older server keeps its code in the detail only.
         let says = |what: &str| code == what || detail.contains(&format!("-{what} "));

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::stream::{FuturesUnordered, StreamExt};
+use futures::{
+    future::join_all,
+    stream::{FuturesUnordered, StreamExt},
+};
 use redis::{
     ConnectionAddr, ConnectionInfo, Pipeline, PushInfo, PushKind, RedisError, Value,
     aio::MultiplexedConnection,
@@ -91,6 +94,19 @@ impl Sentinels {
             None if knows_not => Err(self.unknown()),
             None => Err(format!("no sentinel answers: {}", silent.unwrap_or_else(|| "none in time".into()))),
         }
+    }
+
+    /// What each of them says by itself, by its address: where the primary is, or why it does not say.
+    pub(super) async fn survey(&self) -> Vec<(String, Result<String, String>)> {
+        let says = async |sentinel: &Sentinel| {
+            let said = match self.ask(sentinel).await {
+                Answer::Primary(info, _) => Ok(info.addr().to_string()),
+                Answer::NotKnown => Err("it does not know the name".to_owned()),
+                Answer::Silent(why) => Err(why),
+            };
+            (sentinel.info.addr().to_string(), said)
+        };
+        join_all(self.sentinels.iter().map(says)).await
     }
 
     /// Completes once another server than that at `place` is the primary.

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use super::{
     Verdict,
-    exam::{Exam, Seen},
+    ailment::Ailment,
+    exam::{Exam, Seen, Trouble},
 };
 use crate::redis::{Reply, Road};
 
 const PINGS: usize = 20;
 
 /// What stands in the way of a connection, by what the server has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Obstacle {
     Credentials,
     Database,
@@ -30,19 +32,53 @@ impl Obstacle {
 
 impl Exam<'_> {
     pub(super) fn reachable(&self) -> Seen {
-        let trouble = match &self.probe {
-            Err(reason) if matches!(Obstacle::of(reason), Obstacle::Other) => reason,
-            // These are named by checks of their own.
-            Err(_) => return ("it answers".to_owned(), Verdict::Well),
-            Ok(_) if self.is_replica() || !self.redis.uncovered().is_empty() => {
-                return ("it answers".to_owned(), Verdict::Well);
+        let well = ("it answers".to_owned(), Verdict::Well);
+        match &self.probe {
+            Err(reason) => self.unreached(reason).unwrap_or(well),
+            Ok(_) if self.is_replica() => well,
+            Ok(_) => {
+                let troubles = self.troubles_of(Obstacle::Other);
+                let Some(Trouble { why, .. }) = troubles.first() else { return well };
+                (listed(&troubles), Verdict::fault(self.remedy(why)))
             }
-            Ok(_) => match &self.trouble {
-                Some(trouble) => trouble,
-                None => return ("it answers".to_owned(), Verdict::Well),
-            },
+        }
+    }
+
+    /// What there is to say where nothing can be asked, unless a check of its own does.
+    fn unreached(&self, reason: &str) -> Option<Seen> {
+        if let Some((value, remedy)) = self.no_sentinel() {
+            return Some((value, Verdict::fault(remedy)));
+        }
+        if Obstacle::of(reason) != Obstacle::Other {
+            return None;
+        }
+        let value = match self.is_under_sentinels() {
+            true => format!("{}: {reason}", self.named_by_sentinels()),
+            false => reason.to_owned(),
         };
-        (trouble.clone(), Verdict::fault(remedy(trouble)))
+        Some((value, Verdict::fault(self.remedy(reason))))
+    }
+
+    fn troubles_of(&self, obstacle: Obstacle) -> Vec<&Trouble> {
+        self.troubles.iter().filter(|trouble| Obstacle::of(&trouble.why) == obstacle).collect()
+    }
+
+    fn remedy(&self, reason: &str) -> &'static str {
+        if let Some(ailment) = Ailment::told_by(reason) {
+            return ailment.remedy;
+        }
+        let is_gone = ["refuses connections", "does not answer"].iter().any(|gone| reason.contains(gone));
+        match is_gone {
+            true if self.is_under_sentinels() => {
+                "start it, or look why no replica takes its place: SENTINEL CKQUORUM and the name says whether the \
+                 sentinels can choose one"
+            }
+            true if self.redis.is_cluster() && self.probe.is_ok() => {
+                "start that node, or look what keeps it; without it redis-cli --cluster check with the address of another \
+                 node says what is missing"
+            }
+            _ => remedy(reason),
+        }
     }
 
     pub(super) async fn credentials(&mut self) -> Seen {
@@ -52,6 +88,12 @@ impl Exam<'_> {
             let remedy = "put the right user and password into the URL, as redis://user:password@host; special \
                           characters as %40 for @";
             return (reason.clone(), Verdict::fault(remedy));
+        }
+        let refused = self.troubles_of(Obstacle::Credentials);
+        if !refused.is_empty() {
+            let remedy = "make the same user there (ACL SETUSER, or ACL LOAD of the same file): each node of a cluster has \
+                          users and passwords of its own";
+            return (listed(&refused), Verdict::fault(remedy));
         }
         let told = self.ask(&["ACL", "WHOAMI"]).await;
         self.user = told.as_ref().and_then(Reply::text).map(str::to_owned);
@@ -87,6 +129,15 @@ impl Exam<'_> {
     }
 }
 
+/// Each with its node, where there are several.
+fn listed(troubles: &[&Trouble]) -> String {
+    let each = troubles.iter().map(|Trouble { node, why }| match node {
+        Some(node) => format!("{node}: {why}"),
+        None => why.clone(),
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
 const SLOW: &str = "run Redis nearer to the servers of the application, look for slow commands (SLOWLOG GET), or \
                     raise `redis.budget`";
 
@@ -104,9 +155,6 @@ fn remedy(trouble: &str) -> &'static str {
         () if says("loading") => "wait until it has read its data",
         () if says("slowly") => "look what keeps it busy (SLOWLOG GET, CPU of the machine)",
         () if says("NOPERM") => "allow the user to connect: ACL SETUSER … +@connection",
-        () if says("sentinel") => {
-            "correct the addresses of the sentinels and the name of the primary in the URL"
-        }
         () => "look whether Redis runs there, and whether a firewall is between; TLS needs rediss://",
     }
 }

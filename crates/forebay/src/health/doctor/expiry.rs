@@ -6,7 +6,7 @@ use super::{
     Verdict,
     exam::{Exam, Seen},
 };
-use crate::health::SampleBounds;
+use crate::{health::SampleBounds, redis::Reply};
 
 /// More than a look in passing: somebody has asked.
 const KEYS: usize = 5_000;
@@ -15,6 +15,9 @@ const TIME: Duration = Duration::from_secs(2);
 
 impl Exam<'_> {
     pub(super) async fn expiry(&mut self) -> Seen {
+        if let Some(code) = self.ask(&["SCAN", "0", "COUNT", "1"]).await.as_ref().and_then(Reply::code) {
+            return (String::new(), Verdict::skipped(format!("SCAN is answered by {code}")));
+        }
         let bounds = SampleBounds::default().keys(KEYS).pages(PAGES).time(TIME);
         let sample = self.home.sample(bounds).await;
         let extent = if sample.complete { "all" } else { "some" };

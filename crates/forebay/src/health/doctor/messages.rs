@@ -9,7 +9,7 @@ use super::{
     connection::ms,
     exam::{Exam, Seen},
 };
-use crate::redis::{Request, Road, Signal};
+use crate::redis::{Reply, Request, Road, Signal, UNKNOWN};
 
 /// The subscription may have to be made first.
 const CONFIRMED: Duration = Duration::from_secs(2);
@@ -46,11 +46,19 @@ impl Exam<'_> {
     pub(super) async fn tracking(&mut self) -> Seen {
         let prefix = self.keys().values();
         let on = self.ask(&["CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", &prefix]).await;
-        let is_on = on.is_some_and(|answer| answer.text() == Some("OK"));
+        let refusal = match on {
+            Some(answer) if answer.text() == Some("OK") => None,
+            answer => Some(answer.as_ref().and_then(Reply::code).unwrap_or_default().to_owned()),
+        };
         self.ask(&["CLIENT", "TRACKING", "OFF"]).await;
-        match is_on {
-            true => ("writes of others are told of".to_owned(), Verdict::Well),
-            false => {
+        match refusal.as_deref() {
+            None => ("writes of others are told of".to_owned(), Verdict::Well),
+            Some(UNKNOWN) => {
+                let remedy =
+                    "only spaces with `coherence = \"tracking\"` need it: undo the rename-command of CLIENT";
+                ("the server has no command CLIENT".to_owned(), Verdict::warning(remedy))
+            }
+            Some(_) => {
                 let remedy = "only spaces with `coherence = \"tracking\"` need it: allow CLIENT TRACKING (ACL SETUSER … \
                               +client|tracking), without a proxy between";
                 ("refused".to_owned(), Verdict::warning(remedy))

@@ -1,11 +1,13 @@
 //! Examines a set-up: everything that can be wrong with it, in the order in which one would mend it.
 
+mod ailment;
 mod connection;
 mod exam;
 mod expiry;
 mod messages;
 mod rights;
 mod scripts;
+mod sentinels;
 mod server;
 mod target;
 

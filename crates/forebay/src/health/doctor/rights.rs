@@ -5,11 +5,12 @@ use std::{collections::BTreeSet, mem};
 
 use super::{
     Verdict,
+    ailment::Ailment,
     exam::{Exam, Seen},
 };
 use crate::{
     key::Kind,
-    redis::{Primary, Reply, Words},
+    redis::{Primary, Reply, UNKNOWN, Words},
 };
 
 /// Commands of strings.
@@ -64,8 +65,8 @@ const APART: &[&str] = &[
 ];
 const EVAL: [&str; 3] = ["EVAL", "return 1", "0"];
 
-/// Only figures need it, or what few use.
-const EXTRA: &[&str] = &["INFO server", "WAIT 0 1"];
+/// Only this examination needs it, or what few use.
+const EXTRA: &[&str] = &["WAIT 0 1", "CONFIG GET save"];
 
 /// The commands that are tried on a key of this kind, once it is a string.
 fn commands(kind: Kind) -> (&'static [&'static str], &'static [&'static str]) {
@@ -79,15 +80,49 @@ fn commands(kind: Kind) -> (&'static [&'static str], &'static [&'static str]) {
     }
 }
 
-/// What is not allowed.
+/// Commands that cannot be given, by why not.
+#[derive(Default)]
+struct Lacking {
+    /// The user may not.
+    denied: BTreeSet<String>,
+    /// The server has none of that name.
+    missing: BTreeSet<String>,
+    /// Nobody answers.
+    unanswered: BTreeSet<String>,
+}
+
+impl Lacking {
+    fn is_empty(&self) -> bool {
+        [&self.denied, &self.missing, &self.unanswered].iter().all(|commands| commands.is_empty())
+    }
+
+    /// Takes what a command was answered.
+    fn take(&mut self, command: &str, answer: Option<&Reply>) {
+        match answer.map(Reply::code) {
+            Some(Some(NOT_ALLOWED)) => self.denied.insert(command.to_owned()),
+            Some(Some(UNKNOWN)) => self.missing.insert(command.to_owned()),
+            _ => false,
+        };
+    }
+
+    fn extend(&mut self, other: Self) {
+        self.denied.extend(other.denied);
+        self.missing.extend(other.missing);
+        self.unanswered.extend(other.unanswered);
+    }
+}
+
+/// What cannot be done.
 #[derive(Default)]
 struct Denied {
-    needed: BTreeSet<String>,
-    extra: BTreeSet<String>,
+    needed: Lacking,
+    extra: Lacking,
     /// Where, if not at every node of a cluster: each has users of its own.
     at: BTreeSet<String>,
     /// Why some commands were not tried.
     untried: Option<String>,
+    /// The code with which all writes are refused.
+    refuses_writes: Option<String>,
 }
 
 impl Denied {
@@ -99,6 +134,7 @@ impl Denied {
         self.needed.extend(of_node.needed);
         self.extra.extend(of_node.extra);
         self.untried = self.untried.take().or(of_node.untried);
+        self.refuses_writes = self.refuses_writes.take().or(of_node.refuses_writes);
     }
 }
 
@@ -107,7 +143,7 @@ impl Exam<'_> {
         let nodes = self.redis.nodes();
         if !self.redis.is_cluster() || nodes.is_empty() {
             let denied = self.try_everything().await;
-            return self.judged(&denied);
+            return self.judged(denied);
         }
         let mut denied = Denied::default();
         for node in &nodes {
@@ -117,7 +153,7 @@ impl Exam<'_> {
         if denied.at.len() == nodes.len() {
             denied.at.clear();
         }
-        self.judged(&denied)
+        self.judged(denied)
     }
 
     /// Tries everything at one node of a cluster, on a connection to that one. If it is lost, the own one is not.
@@ -151,10 +187,15 @@ impl Exam<'_> {
         self.try_all(apart, &mut denied.needed).await;
         let extra = EXTRA.iter().map(|command| spelled(command, "")).collect();
         self.try_all(extra, &mut denied.extra).await;
-        if let Ok(probe) = &mut self.probe
-            && probe.subscribe(&channel).await.is_err_and(|code| code == NOT_ALLOWED)
-        {
-            denied.needed.insert("SUBSCRIBE".to_owned());
+        if let Ok(probe) = &mut self.probe {
+            match probe.subscribe(&channel).await {
+                None => {
+                    denied.needed.unanswered.insert("SUBSCRIBE".to_owned());
+                    // Whoever waits for that answer may hear no other.
+                    self.probe = self.redis.probe().await;
+                }
+                answer => denied.needed.take("SUBSCRIBE", answer.as_ref()),
+            }
         }
         denied
     }
@@ -165,14 +206,14 @@ impl Exam<'_> {
         let key = self.keys().scratch(kind, &self.home.token());
         match self.ask(&["SET", &key, "doctor", "PX", "60000"]).await {
             None => return,
-            Some(Reply::Error(code)) if code == NOT_ALLOWED => {
-                denied.needed.insert("SET".to_owned());
-                return;
+            Some(Reply::Error(code)) if [NOT_ALLOWED, UNKNOWN].contains(&code.as_str()) => {
+                return denied.needed.take("SET", Some(&Reply::Error(code)));
             }
             // A key of another node of the cluster: nothing is done to it, but who may not do it is told so first.
             Some(Reply::Error(code)) if ["MOVED", "ASK"].contains(&code.as_str()) => {}
             Some(Reply::Error(code)) => {
                 denied.untried.get_or_insert(format!("the server answers {code}"));
+                denied.refuses_writes.get_or_insert(code);
                 return;
             }
             Some(_) => {}
@@ -184,53 +225,92 @@ impl Exam<'_> {
         self.try_all(commands, &mut denied.needed).await;
     }
 
-    async fn try_all(&mut self, commands: Vec<Words>, denied: &mut BTreeSet<String>) {
+    async fn try_all(&mut self, commands: Vec<Words>, lacking: &mut Lacking) {
         for command in commands {
             let words: Vec<&str> = command.iter().map(String::as_str).collect();
-            if is_denied(self.ask(&words).await.as_ref()) {
-                denied.insert(command[0].clone());
-            }
+            let answer = self.ask(&words).await;
+            lacking.take(&command[0], answer.as_ref());
         }
     }
 
-    fn judged(&self, denied: &Denied) -> Seen {
-        let named = |commands: &BTreeSet<String>| {
-            let some: Vec<_> = commands.iter().take(6).map(String::as_str).collect();
-            let more = if commands.len() > some.len() { ", …" } else { "" };
-            let at: Vec<_> = denied.at.iter().map(String::as_str).collect();
-            let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-            format!("not allowed{place}: {}{more}", some.join(", "))
-        };
-        let grants = |commands: &BTreeSet<String>| {
-            let grants: Vec<_> =
-                commands.iter().map(|command| format!("+{}", command.to_lowercase())).collect();
-            let user = self.user.as_deref().unwrap_or("…");
-            format!(
-                "ACL SETUSER {user} {} ~{} &{}",
-                grants.join(" "),
-                self.keys().all(),
-                self.keys().channels()
-            )
+    fn judged(&mut self, denied: Denied) -> Seen {
+        self.lacks_rights = !denied.needed.is_empty();
+        self.refuses_writes = denied.refuses_writes;
+        let (at, user) = (&denied.at, self.user.as_deref().unwrap_or("…"));
+        let remedy = |lacking: &Lacking| {
+            let keys = format!("~{} &{}", self.keys().all(), self.keys().channels());
+            lacking.remedy(user, &keys)
         };
         match (denied.needed.is_empty(), denied.extra.is_empty()) {
-            (false, _) => (named(&denied.needed), Verdict::fault(grants(&denied.needed))),
-            _ if let Some(why) = &denied.untried => {
+            (false, _) => (denied.needed.in_words(at), Verdict::fault(remedy(&denied.needed))),
+            _ if let Some(why) = denied.untried => {
                 let reason = format!("commands on keys could not be tried, as {why}");
-                (String::new(), Verdict::skipped(reason))
+                match self.refuses_writes.as_deref() {
+                    Some(code) if Ailment::has_a_check(code) => (String::new(), Verdict::skipped(reason)),
+                    code => {
+                        let remedy = code.and_then(Ailment::of).map_or(UNTRIED, |ailment| ailment.remedy);
+                        (reason, Verdict::fault(remedy))
+                    }
+                }
             }
             (true, false) => {
-                let remedy = format!("{}; figures and waiting for replicas need them", grants(&denied.extra));
-                (named(&denied.extra), Verdict::warning(remedy))
+                let more = "waiting for replicas (WAIT) and a look at settings (CONFIG GET) need them";
+                (denied.extra.in_words(at), Verdict::warning(format!("{}; {more}", remedy(&denied.extra))))
             }
             (true, true) => ("all commands on all keys".to_owned(), Verdict::Well),
         }
     }
 }
 
+impl Lacking {
+    fn in_words(&self, at: &BTreeSet<String>) -> String {
+        let at: Vec<_> = at.iter().map(String::as_str).collect();
+        let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+        let kinds = [
+            ("not allowed", &self.denied),
+            ("no such command", &self.missing),
+            ("no answer", &self.unanswered),
+        ];
+        let named = kinds.into_iter().filter(|(_, commands)| !commands.is_empty()).map(|(what, commands)| {
+            let some: Vec<_> = commands.iter().take(6).map(String::as_str).collect();
+            let more = if commands.len() > some.len() { ", …" } else { "" };
+            format!("{what}{place}: {}{more}", some.join(", "))
+        });
+        named.collect::<Vec<_>>().join("; ")
+    }
+
+    /// What to do for `user`, who needs these `keys` and channels.
+    fn remedy(&self, user: &str, keys: &str) -> String {
+        let mut parts = Vec::new();
+        if !self.denied.is_empty() {
+            let grants: Vec<_> = self.denied.iter().map(|command| format!("+{}", granted(command))).collect();
+            parts.push(format!("ACL SETUSER {user} {} {keys}", grants.join(" ")));
+        }
+        if !self.missing.is_empty() {
+            let missing: Vec<_> = self.missing.iter().map(String::as_str).collect();
+            parts.push(format!(
+                "undo the rename-command of {}, or use a server, or a proxy, that has them",
+                missing.join(", ")
+            ));
+        }
+        if !self.unanswered.is_empty() {
+            parts.push("look for a proxy between that does not pass SUBSCRIBE on".to_owned());
+        }
+        parts.join("; ")
+    }
+}
+
 const NOT_ALLOWED: &str = "NOPERM";
 
-fn is_denied(answer: Option<&Reply>) -> bool {
-    matches!(answer, Some(Reply::Error(code)) if code == NOT_ALLOWED)
+/// What to do about a node that cannot be asked.
+const UNTRIED: &str = "look whether it still runs, into its log, and what it is asked to do (SLOWLOG GET)";
+
+/// A command as rights name it: of one that can do much, only what is needed.
+fn granted(command: &str) -> String {
+    match command {
+        "CONFIG" => "config|get".to_owned(),
+        command => command.to_lowercase(),
+    }
 }
 
 /// A command with its key as the first argument.

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Verdict,
+    ailment::Ailment,
     exam::{Exam, Seen},
 };
 use crate::{
@@ -24,13 +25,12 @@ impl Exam<'_> {
         match answer {
             Ok(Reply::Number(1)) => ("they run".to_owned(), Verdict::Well),
             Ok(_) => ("they do not do what they say".to_owned(), Verdict::fault(REMEDY)),
-            Err(_) => match self.redis.refusal().or_else(|| self.redis.trouble()) {
-                // A fault of its own.
-                Some(refusal) if refusal.contains("OOM") => {
-                    (String::new(), Verdict::skipped("memory is full"))
-                }
-                refusal => (refusal.unwrap_or_else(|| "no answer".to_owned()), Verdict::fault(REMEDY)),
-            },
+            Err(_) => {
+                let refusal = self.redis.refusal().or_else(|| self.redis.trouble());
+                let value = refusal.unwrap_or_else(|| "no answer".to_owned());
+                let remedy = Ailment::told_by(&value).map_or(REMEDY, |ailment| ailment.remedy);
+                (value, Verdict::fault(remedy))
+            }
         }
     }
 }

@@ -3,13 +3,18 @@
 use std::time::Duration;
 
 use super::{
-    Verdict,
+    Check, Verdict,
+    ailment::Ailment,
     connection::ms,
     exam::{Exam, Seen},
 };
-use crate::health::{
-    Clients, Figures, Memory,
-    advice::{APART, FULL},
+use crate::{
+    health::{
+        Clients, Figures, Memory,
+        advice::{APART, FULL},
+        ask::no_info,
+    },
+    redis::UNKNOWN,
 };
 
 /// The oldest that is tested.
@@ -26,6 +31,9 @@ const NEAR: Duration = Duration::from_millis(100);
 
 impl Exam<'_> {
     pub(super) fn version(&self) -> Seen {
+        if let Some(seen) = self.without_info() {
+            return seen;
+        }
         let mut versions: Vec<_> = self.figures().map(Figures::release).collect();
         versions.dedup();
         let mode = self.figures().find_map(|figures| figures.mode.clone()).unwrap_or_default();
@@ -40,7 +48,36 @@ impl Exam<'_> {
         }
     }
 
+    /// What there is to say where a server refuses to tell of itself.
+    fn without_info(&self) -> Option<Seen> {
+        let (_, code) = self.untold.first()?;
+        let nodes: Vec<_> = self.untold.iter().filter_map(|(node, _)| node.as_deref()).collect();
+        let place = if nodes.is_empty() { String::new() } else { format!("{}: ", nodes.join(", ")) };
+        let remedy = match code.as_str() {
+            UNKNOWN => "undo the rename-command of INFO".to_owned(),
+            _ => format!("ACL SETUSER {} +info", self.user.as_deref().unwrap_or("…")),
+        };
+        let blind = "without it nobody can say whether memory, eviction, connections, clock, replication and persistence \
+                     are as they have to be";
+        Some((format!("{place}{}", no_info(code)), Verdict::fault(format!("{remedy}: {blind}"))))
+    }
+
+    /// That all writes are refused, for what `check` looks at.
+    fn refused(&self, check: Check) -> Option<Seen> {
+        let code = self.refuses_writes.as_deref().filter(|_| self.is_refused_for(check))?;
+        let ailment = Ailment::of(code)?;
+        Some((ailment.seen.to_owned(), Verdict::fault(ailment.remedy)))
+    }
+
     pub(super) fn max_memory(&self) -> Seen {
+        let (value, verdict) = self.limit_of_memory();
+        match self.refused(Check::MaxMemory) {
+            Some(refused) if !matches!(verdict, Verdict::Fault { .. }) => refused,
+            _ => (value, verdict),
+        }
+    }
+
+    fn limit_of_memory(&self) -> Seen {
         let memories = || self.figures().map(|figures| &figures.memory);
         if memories().any(|memory| memory.limit == Some(0)) {
             let remedy = "CONFIG SET maxmemory 512mb, or what the machine can spare, and the same in redis.conf: \
@@ -111,6 +148,9 @@ impl Exam<'_> {
     }
 
     pub(super) async fn replication(&mut self) -> Seen {
+        if let Some(seen) = self.refused(Check::Replication) {
+            return seen;
+        }
         let replicas = self.figures().filter_map(|figures| figures.replication.replicas).sum::<u64>();
         let good = self.figures().filter_map(|figures| figures.replication.good_replicas).min();
         let needed =
@@ -133,6 +173,9 @@ impl Exam<'_> {
     }
 
     pub(super) async fn persistence(&mut self) -> Seen {
+        if let Some(seen) = self.refused(Check::Persistence) {
+            return seen;
+        }
         let saved = |wanted: fn(&Figures) -> Option<bool>| {
             let told: Vec<bool> = self.figures().filter_map(wanted).collect();
             told.iter().all(|yes| *yes).then_some(told.len())

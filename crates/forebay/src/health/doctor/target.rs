@@ -1,10 +1,12 @@
 //! Whether what answers is the Redis that is meant.
 
+use futures::future::join_all;
+
 use super::{
     Verdict,
     exam::{Exam, Seen},
 };
-use crate::redis::Reply;
+use crate::redis::{ANSWERS, Primary, Reply, Unusable, words};
 
 /// Databases and pages of their keys that are looked at.
 const DATABASES: usize = 16;
@@ -93,10 +95,19 @@ impl Exam<'_> {
     }
 
     pub(super) fn primary(&self) -> Seen {
+        if self.is_replica() && self.is_under_sentinels() {
+            let remedy = "wait for the failover that is under way, or look what the sentinels take for the primary: \
+                          SENTINEL MASTER and its name, then SENTINEL RESET";
+            let value = format!("{} is a replica, which takes no writes", self.named_by_sentinels());
+            return (value, Verdict::fault(remedy));
+        }
         if self.is_replica() {
             let remedy = "put the address of the primary into the URL, or redis+sentinel:// with those of sentinels, \
                           which know it (INFO replication says where it is)";
             return ("it is a replica, which takes no writes".to_owned(), Verdict::fault(remedy));
+        }
+        if let Some((value, remedy)) = self.sentinels_apart() {
+            return (format!("it takes writes, but {value}"), Verdict::warning(remedy));
         }
         match self.redis.nodes().len() {
             0 => (String::new(), Verdict::skipped("no node of the cluster is known")),
@@ -110,7 +121,16 @@ impl Exam<'_> {
         self.figures().any(|figures| figures.mode.as_deref() == Some("cluster"))
     }
 
-    pub(super) fn slots(&self) -> Seen {
+    /// The nodes that serve nobody, as they take the cluster for broken.
+    async fn who_takes_it_for_broken(&self) -> Vec<String> {
+        let (nodes, question) = (self.redis.nodes(), [words(&["CLUSTER", "INFO"])]);
+        let asked = nodes.iter().map(|node| self.redis.clock().timeout(ANSWERS, node.look(&question)));
+        let told = join_all(asked).await;
+        let told = nodes.iter().zip(told.into_iter().map(|told| told.unwrap_or(Err(Unusable::Unanswered))));
+        told.filter(|(node, told)| is_broken(node, told)).map(|(node, _)| node.name().to_owned()).collect()
+    }
+
+    pub(super) async fn slots(&self) -> Seen {
         let is_standalone = self.figures().any(|figures| figures.mode.as_deref() == Some("standalone"));
         match (self.redis.is_cluster(), is_standalone) {
             (false, _) => {
@@ -124,6 +144,13 @@ impl Exam<'_> {
             (true, false) => {}
         }
         let holes = self.redis.uncovered();
+        let broken = self.who_takes_it_for_broken().await;
+        if holes.is_empty() && !broken.is_empty() {
+            let remedy = "CLUSTER NODES there says which other it cannot reach: open the ports between them, both that of \
+                          clients and that of the bus (10000 above it), and CLUSTER MEET where it knows nobody";
+            let value = format!("{} has the cluster for broken (cluster_state:fail)", broken.join(", "));
+            return (value, Verdict::fault(remedy));
+        }
         if holes.is_empty() {
             return ("every one has a node".to_owned(), Verdict::Well);
         }
@@ -134,6 +161,16 @@ impl Exam<'_> {
         let remedy = "bring the node back that had them, or redis-cli --cluster fix with the address of any node; \
                       redis-cli --cluster check says more";
         (value, Verdict::fault(remedy))
+    }
+}
+
+/// Whether a node says that it serves nobody.
+fn is_broken(node: &Primary, told: &Result<Vec<Reply>, Unusable>) -> bool {
+    match told {
+        Ok(told) => {
+            told.first().and_then(Reply::text).is_some_and(|text| text.contains("cluster_state:fail"))
+        }
+        Err(_) => node.trouble().is_some_and(|why| why.contains("cluster is down")),
     }
 }
 
