@@ -93,6 +93,12 @@ fn in_store(store: &InTheStore, paint: Paint) -> String {
         InTheStore::Nothing => "nothing".to_owned(),
         InTheStore::Unreadable { reason, bytes: size, left_ms } => {
             let size = bytes(*size as u64);
+            let foreign = "which no server has written (foreign key); the next load replaces it";
+            match reason.as_str() {
+                "foreign_type" => return paint.bad(&format!("something that is no string, {foreign}")),
+                "no_expiry" => return paint.bad(&format!("{size} without an expiry, {foreign}")),
+                _ => {}
+            }
             paint.bad(&format!(
                 "{size} that no server of this version can read ({reason}), for {}",
                 millis(*left_ms)

@@ -100,8 +100,21 @@ pub(crate) struct Stored {
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) stored: Option<Stored>,
+    /// What lies there in the place of an entry, if nobody of ours can have stored it.
+    pub(crate) foreign: Option<Foreign>,
     /// What stands in the place of the lease, and for how long.
     pub(crate) held: Option<(Held, Duration)>,
+}
+
+/// Something that others have written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Foreign {
+    /// By what it is known.
+    pub(crate) reason: &'static str,
+    /// Its size, if it is a string.
+    pub(crate) bytes: usize,
+    /// How long it stays; zero where it has no end.
+    pub(crate) left: Duration,
 }
 
 /// What stands in the place of a lease.

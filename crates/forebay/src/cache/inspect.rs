@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use super::{
     Cache,
-    backend::{Held, Note, Purpose, Question, Seen, Stored},
+    backend::{Foreign, Held, Note, Purpose, Question, Seen, Stored},
     envelope::{Head, Unreadable},
     id::Id,
     inner::Inner,
@@ -64,11 +64,12 @@ pub enum Found<V> {
     /// Something that is no entry, or none that this cache can read. It is loaded anew.
     #[non_exhaustive]
     Unreadable {
-        /// Why: `magic`, `version`, `truncated`, `too_large`, `corrupt`, `codec` or `shape`.
+        /// Why: `magic`, `version`, `truncated`, `too_large`, `corrupt`, `codec` or `shape`; `foreign_type` where it is no
+        /// string and `no_expiry` where it has no end, and so neither was stored by this library.
         reason: &'static str,
-        /// Its size; zero where it is of another type, or has no end and so was not stored by this library.
+        /// Its size; zero where it is no string.
         bytes: usize,
-        /// How long it stays.
+        /// How long it stays; zero where it has no end.
         left: Duration,
     },
     /// An entry.
@@ -171,10 +172,11 @@ impl<V: Send + Sync + 'static> Inner<V> {
         }
     }
 
-    async fn in_store(&self, Seen { stored, held }: Seen) -> InStore<V> {
-        let entry = match &stored {
-            None => Found::Nothing,
-            Some(stored) => self.found(stored).await,
+    async fn in_store(&self, Seen { stored, foreign, held }: Seen) -> InStore<V> {
+        let entry = match (foreign, &stored) {
+            (Some(Foreign { reason, bytes, left }), _) => Found::Unreadable { reason, bytes, left },
+            (None, None) => Found::Nothing,
+            (None, Some(stored)) => self.found(stored).await,
         };
         InStore { entry, lease: held.map(|(held, left)| standing(held, left)) }
     }

@@ -222,7 +222,11 @@ impl Backend for MemoryBackend {
 
     fn inspect<'a>(&'a self, id: &'a str) -> Answer<'a, Seen> {
         let held = |held: Option<(&mut Held, Duration)>| (Next::Keep, held.map(|(held, left)| (*held, left)));
-        answer(Seen { stored: self.stored(id), held: self.leases.step(&self.lease_key(id), held) })
+        answer(Seen {
+            stored: self.stored(id),
+            foreign: None,
+            held: self.leases.step(&self.lease_key(id), held),
+        })
     }
 
     fn numbers<'a>(&'a self, question: Question<'a>, _: &'a mut Budget) -> Answer<'a, Known> {

@@ -93,3 +93,28 @@ async fn a_store_that_cannot_be_asked_is_told_and_exits_with_1() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.out.contains("cannot be asked"), "{}", said.out);
 }
+
+#[tokio::test]
+async fn what_others_have_written_under_a_key_is_called_foreign() {
+    let redis = Redis::start();
+    let server = Server::given(&[], &[("FOREBAY_REDIS_URL", &redis.url())], "");
+    put(&server, "", "hello").await;
+    let key = |id: &str| format!("cache:forebay:catalog:v1:{{{id}}}");
+    redis.call(&["HSET", &key("hash"), "f", "v"]);
+    redis.call(&["SET", &key("endless"), "by hand"]);
+    redis.call(&["SET", &key("text"), "by hand", "PX", "60000"]);
+    for (id, reason, bytes, told) in [
+        ("hash", "foreign_type", 0, "no string, which no server has written (foreign key)"),
+        ("endless", "no_expiry", 7, "7 bytes without an expiry, which no server has written (foreign key)"),
+        ("text", "magic", 7, "7 bytes that no server of this version can read (magic)"),
+    ] {
+        let store = ask(&server, &["inspect", "catalog", id, "--json"]).json()["store"].clone();
+        assert_eq!(
+            (&store["state"], &store["reason"], &store["bytes"]),
+            (&"unreadable".into(), &reason.into(), &bytes.into()),
+            "{store}"
+        );
+        let said = ask(&server, &["inspect", "catalog", id]);
+        assert!(said.out.contains(told), "{}", said.out);
+    }
+}

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use super::{RedisBackend, scripts::INSPECT};
 use crate::{
-    cache::backend::{Held, Note, Seen, Stored, Unavailable},
+    cache::backend::{Foreign, Held, Note, Seen, Stored, Unavailable},
     redis::Reply,
 };
 
@@ -17,16 +15,23 @@ impl RedisBackend {
         let mut next = || parts.next().unwrap_or(Reply::Nothing);
         let (left, value) = (next(), next());
         let (lease_left, token, note, waited) = (next(), next(), next(), next());
+        let left = span(left.number());
         Ok(Seen {
-            stored: value.into_bytes().map(|bytes| stored(bytes, left.number())),
+            foreign: foreign(&value, left),
+            stored: value.into_bytes().zip(left).map(|(bytes, left)| Stored { bytes, left }),
             held: span(lease_left.number()).and_then(|left| Some((held(&token, &note, &waited)?, left))),
         })
     }
 }
 
-/// What has no end was not stored here, whatever its bytes say.
-fn stored(bytes: Bytes, left: Option<i64>) -> Stored {
-    span(left).map_or(Stored { bytes: Bytes::new(), left: Duration::ZERO }, |left| Stored { bytes, left })
+/// What has no end was not stored here, whatever its bytes say, and nor was what is no string.
+fn foreign(value: &Reply, left: Option<Duration>) -> Option<Foreign> {
+    let (reason, bytes) = match value {
+        Reply::Number(_) => ("foreign_type", 0),
+        Reply::Bytes(bytes) if left.is_none() => ("no_expiry", bytes.len()),
+        _ => return None,
+    };
+    Some(Foreign { reason, bytes, left: left.unwrap_or_default() })
 }
 
 fn held(token: &Reply, note: &Reply, waited: &Reply) -> Option<Held> {
