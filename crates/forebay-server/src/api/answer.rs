@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub(super) const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
-pub(super) const FOREBAY_CACHE: HeaderName = HeaderName::from_static("forebay-cache");
+pub(crate) const FOREBAY_CACHE: HeaderName = HeaderName::from_static("forebay-cache");
 
 /// How the cache took part, for people: the header `Forebay-Cache`.
 #[derive(Debug, Clone, Copy)]

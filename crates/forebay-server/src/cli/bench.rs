@@ -189,7 +189,7 @@ async fn served(target: Target<'_>, origin: &Origin) -> Outcome {
             Ok(Leased::Granted(lease)) => load(target, &lease, origin).await,
             Ok(Leased::Busy) => continue,
             Ok(Leased::Failed) => Outcome::Failed("a load of it has failed".to_owned()),
-            Err(failure) => Outcome::Failed(failure.to_string()),
+            Err(undone) => Outcome::Failed(Failure::from(undone).to_string()),
         };
     }
 }
@@ -203,7 +203,7 @@ async fn load(target: Target<'_>, lease: &Granted, origin: &Origin) -> Outcome {
     let life = patience(origin) * 2;
     match target.fill(lease, value, Some(millis(life))).await {
         Ok(()) => Outcome::Loaded,
-        Err(failure) => Outcome::Failed(failure.to_string()),
+        Err(undone) => Outcome::Failed(Failure::from(undone).to_string()),
     }
 }
 

@@ -194,6 +194,18 @@ impl Refused {
         self.problem.as_ref().is_some_and(name)
     }
 
+    /// Whether every other request of the kind would be refused as well, so that whoever has many to make need not go on.
+    pub(super) fn is_of_all(&self) -> bool {
+        let kinds = [Kind::NotFound, Kind::InvalidSpace, Kind::TooManySpaces, Kind::NoTimeToLive];
+        match self.status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::METHOD_NOT_ALLOWED => true,
+            _ if self.problem.is_some() => kinds.into_iter().any(|kind| self.is(kind)),
+            // No Forebay server is there; one behind a proxy may come back.
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => false,
+            status => !status.is_server_error(),
+        }
+    }
+
     /// What it means for a verb. A request that no server could carry out was typed wrongly.
     pub(super) fn failure(self) -> Failure {
         let said = match self.problem {

@@ -1,4 +1,4 @@
-//! The ids that are to be loaded, a line each.
+//! Ids, a line each, from a file or the standard input.
 
 use std::{
     fs::File,
@@ -9,7 +9,7 @@ use std::{
 
 use tokio::sync::mpsc::{self, Receiver};
 
-use crate::cli::Failure;
+use super::Failure;
 
 /// How many lines are read ahead.
 const AHEAD: usize = 256;
@@ -69,7 +69,7 @@ fn read<R: Read>(open: impl FnOnce() -> io::Result<R> + Send + 'static) -> Recei
 }
 
 /// One of each line that has any.
-fn ids(lines: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
+pub(super) fn ids(lines: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
     let id = |line: io::Result<String>| line.map(|line| line.trim().to_owned());
     lines.lines().map(id).filter(|id| !id.as_ref().is_ok_and(String::is_empty))
 }

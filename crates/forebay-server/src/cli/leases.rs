@@ -14,7 +14,7 @@ use super::{
     Failure,
     client::{Client, Refused, refusal},
 };
-use crate::error::Kind;
+use crate::{api::answer::FOREBAY_CACHE, error::Kind};
 
 const LEASE: &str = "forebay-lease";
 const LEASE_MS: &str = "forebay-lease-ms";
@@ -44,6 +44,15 @@ pub(super) struct Granted {
     lease_ms: u64,
 }
 
+/// Why something was not done about an id.
+#[derive(Debug)]
+pub(super) enum Undone {
+    /// It may be done about another one.
+    Here(Failure),
+    /// The server would refuse that for every other one, too.
+    Everywhere(Failure),
+}
+
 /// What was found at the origin.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -61,27 +70,26 @@ pub(super) struct Target<'a> {
 
 impl Target<'_> {
     /// Asks for the value, or the lease to load it; waits for at most `wait_ms` where somebody else does.
-    pub(super) async fn take(&self, wait_ms: u64) -> Result<Leased, Failure> {
+    pub(super) async fn take(&self, wait_ms: u64) -> Result<Leased, Undone> {
         self.take_within(self.client.patience(wait_ms), wait_ms).await
     }
 
     /// Likewise, where the answer may take as long as `patience`, however short the wait is.
-    pub(super) async fn take_within(&self, patience: Duration, wait_ms: u64) -> Result<Leased, Failure> {
+    pub(super) async fn take_within(&self, patience: Duration, wait_ms: u64) -> Result<Leased, Undone> {
         let request = self.request(Method::POST)?.timeout(patience);
         let response = self.client.ask(request.json(&json!({ "wait_ms": wait_ms }))).await?;
         Ok(match response.status() {
-            StatusCode::OK => Leased::Value { lease: to_replace(response.headers()) },
-            StatusCode::CREATED => Leased::Granted(self.client.read(response).await?),
-            StatusCode::NOT_FOUND => Leased::Absent,
-            StatusCode::CONFLICT => Leased::Busy,
-            _ => {
-                let refused = Refused::read(response).await;
-                return if refused.is(Kind::LoadFailed) {
-                    Ok(Leased::Failed)
-                } else {
-                    Err(refused.failure())
-                };
+            // Anybody may answer 200: only a Forebay server says how the cache took part.
+            StatusCode::OK if response.headers().contains_key(FOREBAY_CACHE) => {
+                Leased::Value { lease: to_replace(response.headers()) }
             }
+            StatusCode::CREATED => Leased::Granted(self.client.read(response).await?),
+            _ => match Refused::read(response).await {
+                refused if refused.is(Kind::CachedAbsence) => Leased::Absent,
+                refused if refused.is(Kind::Busy) => Leased::Busy,
+                refused if refused.is(Kind::LoadFailed) => Leased::Failed,
+                refused => return Err(refused.into()),
+            },
         })
     }
 
@@ -91,14 +99,19 @@ impl Target<'_> {
         lease: &Granted,
         found: Found,
         ttl_ms: Option<u64>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Undone> {
         let request = self.put(lease, ttl_ms)?.header(CONTENT_TYPE, found.content_type);
-        self.client.send(request.body(found.bytes)).await.map(drop)
+        self.send(request.body(found.bytes)).await
     }
 
     /// Remembers that there is nothing.
-    pub(super) async fn fill_absence(&self, lease: &Granted, ttl_ms: Option<u64>) -> Result<(), Failure> {
-        self.client.send(self.put(lease, ttl_ms)?.query(&[("absent", "1")])).await.map(drop)
+    pub(super) async fn fill_absence(&self, lease: &Granted, ttl_ms: Option<u64>) -> Result<(), Undone> {
+        self.send(self.put(lease, ttl_ms)?.query(&[("absent", "1")])).await
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<(), Undone> {
+        let response = self.client.ask(request).await?;
+        if response.status().is_success() { Ok(()) } else { Err(Refused::read(response).await.into()) }
     }
 
     /// Holds the lease for as long as this is waited for; returns why it is lost.
@@ -135,6 +148,29 @@ impl Target<'_> {
 
     fn request(&self, method: Method) -> Result<RequestBuilder, Failure> {
         self.client.request(method, &["v1", "cache", self.space, self.id, "lease"])
+    }
+}
+
+impl From<Failure> for Undone {
+    fn from(failure: Failure) -> Self {
+        Self::Here(failure)
+    }
+}
+
+impl From<Refused> for Undone {
+    fn from(refused: Refused) -> Self {
+        match refused.is_of_all() {
+            true => Self::Everywhere(refused.failure()),
+            false => Self::Here(refused.failure()),
+        }
+    }
+}
+
+impl From<Undone> for Failure {
+    fn from(undone: Undone) -> Self {
+        match undone {
+            Undone::Here(failure) | Undone::Everywhere(failure) => failure,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod ids;
 mod inspect;
 mod invalidate;
 mod latencies;

@@ -1,7 +1,6 @@
 //! `forebay warm`: values that are loaded before anybody asks for them.
 
 mod done;
-mod ids;
 mod outcome;
 mod progress;
 mod source;
@@ -18,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     done::Done,
-    ids::Ids,
     outcome::{Outcome, Warmed},
     progress::Progress,
     source::Source,
@@ -26,7 +24,8 @@ use self::{
 use super::{
     Failure, Verdict,
     client::{Client, Reach},
-    leases::{Granted, Leased, Target},
+    ids::Ids,
+    leases::{Granted, Leased, Target, Undone},
     output::Output,
     signals::Signals,
 };
@@ -37,7 +36,8 @@ use crate::api::answer::millis;
 /// For each id it takes the lease from the server, fetches the value from the origin and fills it in. What is fresh is
 /// passed over, and so is what somebody else loads. Ctrl-C lets what runs end, a second one does not; with --resume the
 /// next run goes on there.
-/// Exit code 1 if an id could not be loaded, or it was interrupted.
+/// Exit code 1 if an id could not be loaded, or it was interrupted. A server that would refuse every id, as for a wrong token,
+/// is asked no more.
 #[derive(Debug, Args)]
 pub(super) struct Warm {
     /// The space
@@ -130,7 +130,10 @@ impl Warm {
                     None => more = false,
                     Some(id) => run.begin(id),
                 },
-                Some(ended) = run.running.join_next() => run.note(ended)?,
+                Some(ended) = run.running.join_next() => if let Err(failure) = run.note(ended) {
+                    run.progress.end();
+                    return Err(failure);
+                },
                 _ = signals.end() => {
                     if run.warmed.interrupted {
                         break;
@@ -174,7 +177,11 @@ impl Run {
 
     fn note(&mut self, ended: Result<(String, Option<Outcome>), JoinError>) -> Result<(), Failure> {
         let (id, outcome) = ended.map_err(|error| Failure::Undone(error.to_string()))?;
-        let Some(outcome) = outcome else { return Ok(()) };
+        let outcome = match outcome {
+            None => return Ok(()),
+            Some(Outcome::Hopeless(failure)) => return Err(failure),
+            Some(outcome) => outcome,
+        };
         if outcome.is_done() {
             self.done.note(&id)?;
         }
@@ -203,7 +210,7 @@ impl Job {
             Ok(Leased::Value { lease: None } | Leased::Absent) => Outcome::Fresh,
             Ok(Leased::Value { lease: Some(lease) } | Leased::Granted(lease)) => {
                 let loaded = self.load(target, &lease).await;
-                if let Outcome::Failed(_) = loaded {
+                if let Outcome::Failed(_) | Outcome::Hopeless(_) = loaded {
                     // It ends by itself if that fails, too.
                     target.give_back(&lease).await.ok();
                 }
@@ -211,7 +218,7 @@ impl Job {
             }
             Ok(Leased::Busy) => Outcome::Elsewhere,
             Ok(Leased::Failed) => Outcome::Failed("a load of it failed a moment ago".to_owned()),
-            Err(failure) => Outcome::Failed(failure.to_string()),
+            Err(undone) => undone.into(),
         }
     }
 
@@ -228,9 +235,9 @@ impl Job {
             Ok(None) => {
                 return Outcome::Failed("the origin has none; with --absent that is remembered".to_owned());
             }
-            Err(failure) => Err(failure),
+            Err(failure) => Err(Undone::Here(failure)),
         };
-        stored.unwrap_or_else(|failure| Outcome::Failed(failure.to_string()))
+        stored.unwrap_or_else(Outcome::from)
     }
 }
 

@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use super::progress::Progress;
 use crate::cli::{
+    Failure,
+    leases::Undone,
     output::{Paint, Report},
     words::{count, of, printable},
 };
@@ -23,12 +25,23 @@ pub(super) enum Outcome {
     /// Somebody else was loading it.
     Elsewhere,
     Failed(String),
+    /// The server would refuse every other one, too.
+    Hopeless(Failure),
+}
+
+impl From<Undone> for Outcome {
+    fn from(undone: Undone) -> Self {
+        match undone {
+            Undone::Here(failure) => Self::Failed(failure.to_string()),
+            Undone::Everywhere(failure) => Self::Hopeless(failure),
+        }
+    }
 }
 
 impl Outcome {
     /// Whether it need not be done again.
     pub(super) fn is_done(&self) -> bool {
-        !matches!(self, Self::Failed(_))
+        !matches!(self, Self::Failed(_) | Self::Hopeless(_))
     }
 }
 
@@ -85,6 +98,8 @@ impl Warmed {
             Outcome::Absent => self.absent += 1,
             Outcome::Fresh => self.fresh += 1,
             Outcome::Elsewhere => self.elsewhere += 1,
+            // That of all ends the run before it is counted.
+            Outcome::Hopeless(_) => {}
             Outcome::Failed(why) => {
                 self.failed += 1;
                 if self.failures.len() < TOLD {

@@ -5,7 +5,10 @@ use std::{
     future::pending,
     io::Write,
     process::{Child, Stdio},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
     time::Duration,
 };
 
@@ -171,6 +174,56 @@ async fn a_renewal_that_hangs_is_made_again_before_the_lease_has_ended() {
     let renewals = renewals.lock().unwrap();
     // A quarter of the lease for the one that hangs, and another until the next: any other call is waited for longer.
     assert!(renewals[1] - renewals[0] < Duration::from_secs(4), "{renewals:?}");
+}
+
+/// What answers every request of a lease in the same way, and counts them.
+async fn answering(status: StatusCode, body: &'static str) -> (String, Arc<AtomicUsize>) {
+    let (asked, listener) = (Arc::<AtomicUsize>::default(), TcpListener::bind("127.0.0.1:0").await.unwrap());
+    let (place, counted) = (format!("http://{}", listener.local_addr().unwrap()), asked.clone());
+    let answer = async move || {
+        counted.fetch_add(1, SeqCst);
+        (status, body)
+    };
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await });
+    (place, asked)
+}
+
+#[tokio::test]
+async fn a_server_that_would_refuse_all_is_asked_no_more() {
+    const OTHER: &str = r#"{"type": "about:blank", "title": "No", "detail": "no"}"#;
+    let unauthorized = r#"{"type": "https://forebay.dev/problems/unauthorized", "title": "A valid token is needed", "detail": "none"}"#;
+    let space = r#"{"type": "https://forebay.dev/problems/invalid-space", "title": "No space", "detail": "can be this"}"#;
+    let cases = [
+        (StatusCode::UNAUTHORIZED, unauthorized, 1, "FOREBAY_TOKEN"),
+        (StatusCode::FORBIDDEN, OTHER, 1, "FOREBAY_TOKEN"),
+        (StatusCode::NOT_FOUND, "<html>", 1, "not one of a Forebay server"),
+        (StatusCode::OK, "<html>", 1, "not one of a Forebay server"),
+        (StatusCode::BAD_REQUEST, space, 2, "No space: can be this"),
+    ];
+    let origin = Origin::ready().await;
+    let ids: Vec<_> = (0..100).map(|n| n.to_string()).collect();
+    let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+    for (status, body, code, told) in cases {
+        let (place, asked) = answering(status, body).await;
+        let said = ended(begin_in("catalog", &place, &origin, &ids, &["--concurrency", "2"])).await;
+        assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{status}: {said:?}");
+        assert!(said.err.contains(told), "{status}: {said:?}");
+        // The first, and what was under way beside it or begun before it was read.
+        assert!(asked.load(SeqCst) <= 4, "{status}: {asked:?}");
+    }
+    assert!(origin.calls().is_empty(), "{:?}", origin.calls());
+}
+
+#[tokio::test]
+async fn what_is_refused_for_a_while_stops_nothing() {
+    let origin = Origin::ready().await;
+    let (place, asked) = answering(StatusCode::BAD_GATEWAY, "<html>").await;
+    let said = ended(begin_in("catalog", &place, &origin, &["a", "b", "c"], &["--json"])).await;
+    assert_eq!(
+        (said.code, counts(&said.json()), asked.load(SeqCst)),
+        (Some(1), [0, 0, 0, 0, 3], 3),
+        "{said:?}"
+    );
 }
 
 #[tokio::test]
