@@ -1,9 +1,11 @@
 //! `forebay invalidate`.
 
+use std::{io::Write, process::Stdio};
+
 use forebay_rig::Redis;
 
-use super::ask;
-use crate::support::{Answered, Server};
+use super::{Said, ask, blocking};
+use crate::support::{Answered, Server, command};
 
 async fn put(server: &Server, id: &str, tag: &str) {
     let path = format!("/v1/cache/catalog/{id}?ttl_ms=60000{tag}");
@@ -45,6 +47,45 @@ async fn what_redis_has_not_confirmed_exits_with_1() {
     let said = ask(&server, &["invalidate", "catalog", "a"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.out.starts_with("catalog: 1 id invalidated deferred"), "{}", said.out);
+}
+
+#[tokio::test]
+async fn a_search_that_ended_early_promises_nothing() {
+    let redis = Redis::start();
+    let server = Server::given(&[], &[("FOREBAY_REDIS_URL", &redis.url())], "");
+    put(&server, "a", "").await;
+    redis.kill();
+    let said = ask(&server, &["invalidate", "catalog", "--matching", "*"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("nobody goes on; do it again"), "{}", said.out);
+}
+
+#[tokio::test]
+async fn ids_are_read_from_the_standard_input() {
+    let server = Server::start();
+    for id in ["a", "b", "-"] {
+        put(&server, id, "").await;
+    }
+    let arguments = ["invalidate", "catalog", "-"];
+    let said = typed(&server, &arguments, "a\n\n  b\n").await;
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (Some(0), "catalog: 2 ids invalidated everywhere\n"),
+        "{said:?}"
+    );
+    assert_eq!((has(&server, "a").await, has(&server, "-").await), (false, true));
+    let said = typed(&server, &arguments, "\n").await;
+    assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{said:?}");
+}
+
+/// What it says to this standard input.
+async fn typed(server: &Server, arguments: &[&str], input: &'static str) -> Said {
+    let mut command = command();
+    command.args(arguments).env("FOREBAY_SERVER", format!("http://{}", server.address));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    Said::of(&blocking(|| child.wait_with_output().unwrap()).await)
 }
 
 #[tokio::test]
