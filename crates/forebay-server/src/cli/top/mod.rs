@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use reqwest::Method;
+use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 use self::{figures::Figures, samples::Samples, terminal::Screen};
@@ -27,7 +28,8 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Shows what a server does, live: hits, loads, times, refusals, Redis, the bus and locks
 ///
 /// It reads `/metrics` once a second, for which the token needs the scope `read`. `q` and Ctrl-C end it. With --json it
-/// prints a document a second, with --once one second alone.
+/// prints a document a second, with --once one second alone; while the server does not answer, the document has `trouble`
+/// alone.
 #[derive(Debug, Args)]
 pub(super) struct Top {
     /// Looks for one second, prints what was seen, and ends
@@ -79,14 +81,21 @@ impl Top {
                     shown.show(client, &Figures::between(&before, &seen, moment.duration_since(at)))?;
                     (before, at) = (seen, moment);
                 }
-                // It may come back: until then it is said over what was seen last.
-                Err(failure) => shown.lose(failure)?,
+                Err(failure) if self.once => return Err(failure),
+                // It may come back: until then it is said, on the screen over what was seen last.
+                Err(failure) => shown.lose(&failure)?,
             }
             if self.once {
                 return Ok(());
             }
         }
     }
+}
+
+/// A second without figures.
+#[derive(Debug, Serialize)]
+struct Lost {
+    trouble: String,
 }
 
 /// Where it is shown.
@@ -118,10 +127,10 @@ impl Shown {
         }
     }
 
-    fn lose(&mut self, failure: Failure) -> Result<(), Failure> {
+    fn lose(&mut self, failure: &Failure) -> Result<(), Failure> {
         match self {
-            Self::Screen(screen) => screen.lose(&failure),
-            Self::Lines | Self::Text => Err(failure),
+            Self::Screen(screen) => screen.lose(failure),
+            Self::Lines | Self::Text => go_on(&(json(&Lost { trouble: failure.to_string() }) + "\n")),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! `forebay top`, over figures that grow by the same each time they are asked for.
 
 use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
     sync::atomic::{AtomicU64, Ordering::SeqCst},
     time::Duration,
 };
@@ -10,7 +12,7 @@ use nix::sys::signal::Signal;
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::{Said, ask, blocking, terminal::Terminal};
-use crate::support::{Answered, Server, run};
+use crate::support::{Answered, Server, command, run};
 
 /// A busy machine takes its time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,8 +40,12 @@ fn metrics(turn: u64) -> String {
 
 /// A server that has nothing but figures, until it is aborted.
 async fn figures() -> (String, JoinHandle<()>) {
+    figures_at("127.0.0.1:0").await
+}
+
+async fn figures_at(address: &str) -> (String, JoinHandle<()>) {
     static TURNS: AtomicU64 = AtomicU64::new(1);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind(address).await.unwrap();
     let place = format!("http://{}", listener.local_addr().unwrap());
     let text = async || metrics(TURNS.fetch_add(1, SeqCst));
     let router = Router::new().route("/metrics", get(text));
@@ -106,6 +112,41 @@ async fn a_server_that_goes_away_is_told_over_what_was_seen_last() {
         top.type_in("q");
         assert_eq!(top.ended(PATIENCE), Some(0));
         is_given_back(&top);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn documents_go_on_over_a_server_that_begins_anew() {
+    let (place, server) = figures().await;
+    let port = place.rsplit_once(':').unwrap().1.to_owned();
+    let mut child = command()
+        .args(["top", "--json", "--server", &place])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = lines.map(|line| serde_json::from_str::<serde_json::Value>(&line.unwrap()).unwrap());
+    let mut lines = blocking(move || {
+        assert!(lines.next().unwrap()["hit_ratio"].is_number());
+        lines
+    })
+    .await;
+    // All connections end with it.
+    server.abort();
+    let lines = blocking(move || {
+        let lost = lines.find(|line| line.get("trouble").is_some()).unwrap();
+        assert!(lost["trouble"].as_str().unwrap().contains("answer"), "{lost}");
+        lines
+    })
+    .await;
+    let (_place, _server) = figures_at(&format!("127.0.0.1:{port}")).await;
+    blocking(move || {
+        let mut lines = lines;
+        assert!(lines.find(|line| line.get("trouble").is_none()).unwrap()["hit_ratio"].is_number());
+        child.kill().unwrap();
+        child.wait().unwrap();
     })
     .await;
 }
