@@ -62,6 +62,27 @@ pub(crate) enum Kind {
     ShuttingDown,
 }
 
+/// How long a detail can be, in bytes: it may show what a client has sent, which may be long.
+const LONGEST: usize = 1_000;
+
+/// How much is shown of a name that a client has sent, in bytes.
+const NAME: usize = 100;
+
+/// A name as a detail shows it.
+pub(crate) fn shown(name: &str) -> String {
+    bounded(name.to_owned(), NAME)
+}
+
+/// A text, or both ends of one that is too long.
+fn bounded(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let half = most / 2;
+    let (first, last) = (text.floor_char_boundary(half), text.ceil_char_boundary(text.len() - half));
+    format!("{} […] {}", &text[..first], &text[last..])
+}
+
 /// When to come back to a server that is in want of something for a moment, if nobody knows better.
 const SOON: u64 = 1;
 
@@ -158,7 +179,8 @@ struct Written<'a> {
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         let (status, ..) = kind.row();
-        Self { kind, detail: detail.into(), retry_after: (status == 503).then_some(SOON), more: None }
+        let detail = bounded(detail.into(), LONGEST);
+        Self { kind, detail, retry_after: (status == 503).then_some(SOON), more: None }
     }
 
     /// Tells the client when to come back, in whole seconds and never at once.

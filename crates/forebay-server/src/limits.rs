@@ -9,7 +9,7 @@ use forebay::{
 
 use crate::{
     config::{self, Config, ConfigError},
-    error::{Kind, Problem},
+    error::{Kind, Problem, shown},
 };
 
 /// All policies by their names.
@@ -66,8 +66,9 @@ impl Limits {
                 "by the policy `{name}` this server limits its own callers; for others there are: {open}"
             ),
             false => format!(
-                "there is no policy `{name}`; there are: {open}; others can be declared as [limits.…] in the \
-                 server's file"
+                "there is no policy `{}`; there are: {open}; others can be declared as [limits.…] in the \
+                 server's file",
+                shown(name)
             ),
         };
         Problem::new(Kind::UnknownPolicy, detail)

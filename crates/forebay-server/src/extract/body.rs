@@ -6,7 +6,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::error::{Kind, Problem};
+use crate::error::{Kind, Problem, shown};
 
 /// The longest JSON that a call takes.
 const JSON: usize = 64 * 1024;
@@ -90,7 +90,7 @@ pub(crate) async fn call(body: Body, most: usize, calls: &str) -> Result<(String
 
 /// The refusal of a call that is not one of `calls`.
 pub(crate) fn no_call(name: &str, calls: &str) -> Problem {
-    Problem::new(Kind::InvalidBody, format!("in the body: `{name}` is no call; there are {calls}"))
+    Problem::new(Kind::InvalidBody, format!("in the body: `{}` is no call; there are {calls}", shown(name)))
 }
 
 /// One item of a body, or what is wrong with it.
@@ -100,7 +100,12 @@ pub(crate) fn item<T: DeserializeOwned>(index: usize, item: Value) -> Result<T, 
         return Err(refuse("` must be an object".to_owned()));
     }
     serde_path_to_error::deserialize(item).map_err(|error| {
-        let member = error.path().iter().next().map(|_| format!(".{}", error.path())).unwrap_or_default();
+        let member = error
+            .path()
+            .iter()
+            .next()
+            .map(|_| format!(".{}", shown(&error.path().to_string())))
+            .unwrap_or_default();
         refuse(format!("{member}`: {}", error.inner()))
     })
 }
@@ -108,7 +113,12 @@ pub(crate) fn item<T: DeserializeOwned>(index: usize, item: Value) -> Result<T, 
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Problem> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let member = error.path().iter().next().map(|_| format!(", `{}`", error.path())).unwrap_or_default();
+        let member = error
+            .path()
+            .iter()
+            .next()
+            .map(|_| format!(", `{}`", shown(&error.path().to_string())))
+            .unwrap_or_default();
         Problem::new(Kind::InvalidBody, format!("in the body{member}: {}", error.inner()))
     })?;
     json.end().map_err(|error| Problem::new(Kind::InvalidBody, format!("after the body's end: {error}")))?;

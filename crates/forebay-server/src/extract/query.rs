@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
 use axum::http::Uri;
 
 use super::escapes::decode;
-use crate::error::{Kind, Problem};
+use crate::error::{Kind, Problem, shown};
 
 /// The parameters of a request.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Query {
 }
 
 fn refuse(name: &str, why: &str) -> Problem {
-    Problem::new(Kind::InvalidQuery, format!("the query parameter `{name}` {why}"))
+    Problem::new(Kind::InvalidQuery, format!("the query parameter `{}` {why}", shown(name)))
 }
 
 fn unknown(known: &[&str]) -> String {

@@ -2,7 +2,7 @@
 
 use std::{io::Write, net::TcpStream, time::Duration};
 
-use crate::support::{RawAnswer, Server, exchange, is_problem};
+use crate::support::{Answered, RawAnswer, Server, exchange, is_problem};
 
 const TOKEN: &str = "forebay-lease: 0123456789abcdef0123456789abcdef";
 const ENTRY: &str = "/v1/cache/a/b";
@@ -178,4 +178,24 @@ fn a_body_far_too_large_is_refused_before_it_arrives() {
     stream.write_all(format!("{head}\r\ncontent-length: 16777217\r\n\r\nhalf").as_bytes()).unwrap();
 
     is_problem(&RawAnswer::read(&mut stream), 413, "too-large");
+}
+
+#[tokio::test]
+async fn what_is_shown_of_what_was_sent_has_a_bound_and_the_reason_is_still_there() {
+    let server = Server::start();
+    let long = "ü".repeat(20_000);
+    let asked = [
+        (server.get(&format!("/v1/cache/a/b?{}=1", "%C3%BC".repeat(10_000))), "is unknown"),
+        (server.post("/v1/invalidate/a", format!(r#"{{"{long}": 1}}"#)), "unknown field"),
+        (server.post("/v1/batch/cache/a", format!(r#"{{"{long}": []}}"#)), "is no call"),
+        (
+            server.post(&format!("/v1/limits/{}", "a".repeat(8_000)), r#"{"subject": "a"}"#),
+            "there is no policy",
+        ),
+    ];
+    for (request, reason) in asked {
+        let answer = Answered::to(request).await;
+        assert!((400..500).contains(&answer.status), "{answer:?}");
+        assert!(answer.body.len() < 2_000 && answer.body.contains(reason), "{reason}: {answer:?}");
+    }
 }
