@@ -7,11 +7,17 @@ import * as format from "/dashboard/format.js";
 const OLD = 4_000;
 
 /** `since` is when something was heard last, or the connection was opened. */
-const state = { since: performance.now(), isLive: false, when: null, trouble: null, now: null };
+const state = { since: performance.now(), isLive: false, isAsked: false, when: null, trouble: null, now: null };
 
 /** A connection is being opened: what comes of it is waited for from now on. */
 export function opening() {
   Object.assign(state, { since: performance.now(), isLive: false });
+  tell();
+}
+
+/** Whoever looks is asked for a token: nothing is waited for but that. */
+export function asking(isAsked) {
+  Object.assign(state, { since: performance.now(), isLive: false, isAsked });
   tell();
 }
 
@@ -30,6 +36,7 @@ export function lost(trouble) {
 
 function lines() {
   const told = [];
+  if (state.isAsked) return told;
   if (state.trouble !== null) told.push(`The server is not reachable: ${state.trouble}. The figures are as they were before.`);
   else if (age() > OLD) told.push(state.when === null ? "The server has told nothing yet." : `The figures are old: nothing was heard since ${format.time(state.when)}.`);
   if (state.now === null || state.trouble !== null) return told;
@@ -50,7 +57,7 @@ function tell() {
   const told = lines();
   fill(byId("banner"), told, (line) => el("p", {}, line));
   toggle(byId("banner"), told.length > 0);
-  const [kind, text] = state.trouble !== null ? ["lost", "Not connected"]
+  const [kind, text] = state.isAsked ? ["waiting", "Waiting for a token"] : state.trouble !== null ? ["lost", "Not connected"]
     : age() > OLD ? ["lost", "No news"]
       : state.isLive ? ["live", "Live"] : ["waiting", "Connecting…"];
   byId("state").dataset.state = kind;

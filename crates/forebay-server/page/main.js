@@ -90,8 +90,11 @@ async function run() {
         if (!document.hidden) await sleep(AGAIN);
         continue;
       }
-      if (error.status === 401 || error.status === 403) await signIn(wrong(error));
-      else banner.lost(error.message);
+      if (error.status === 401 || error.status === 403) {
+        banner.asking(true);
+        await signIn(wrong(error));
+        banner.asking(false);
+      } else banner.lost(error.message);
     }
     await sleep(AGAIN);
   }

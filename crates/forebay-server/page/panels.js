@@ -2,6 +2,7 @@
 
 import { bars, byId, fill, row, say, show, toggle } from "/dashboard/dom.js";
 import * as format from "/dashboard/format.js";
+import { session } from "/dashboard/server.js";
 
 const UNITS = { bytes: format.bytes, seconds: format.seconds };
 const unit = (node) => UNITS[node.dataset.unit] ?? format.count;
@@ -76,7 +77,10 @@ function everything(now) {
 function empty(now) {
   const reads = Object.entries(now.totals).some(([name, count]) => name.startsWith("reads_") && count > 0);
   toggle(byId("no-reads"), !reads);
-  say(byId("try-read"), `curl ${location.origin}/v1/cache/demo/greeting`);
-  say(byId("try-limit"), `curl --data '{"subject":"user:42"}' ${location.origin}/v1/limits/api`);
-  say(byId("try-visitor"), `curl --data '{"ids":["ada"]}' ${location.origin}/v1/unique/site`);
+  const curl = session.token === null ? "curl" : 'curl -H "Authorization: Bearer $TOKEN"';
+  // A space is there once something was put into it; before that, nobody counts its reads.
+  say(byId("try-put"), `${curl} -X PUT --data hello '${location.origin}/v1/cache/demo/greeting?ttl_ms=60000'`);
+  say(byId("try-read"), `${curl} ${location.origin}/v1/cache/demo/greeting`);
+  say(byId("try-limit"), `${curl} --data '{"subject":"user:42"}' ${location.origin}/v1/limits/api`);
+  say(byId("try-visitor"), `${curl} --data '{"ids":["ada"]}' ${location.origin}/v1/unique/site`);
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { Look, Server, tokens, until } from "./support.js";
 
@@ -141,4 +142,29 @@ test("without a token it asks for one, a wrong one is called so, and a right one
   await look.page.waitForSelector("#sign-in[open]");
   // The browser tells of each refusal by itself; nothing else is wrong.
   assert.deepEqual(look.faults.filter((fault) => !/status of 40[13]/.test(fault)), []);
+});
+
+test("what is said where nothing was read makes the page show a read", async (t) => {
+  for (const [settings, token] of [["", undefined], [tokens({ all: ["data", "read", "ops"] }), "all"]]) {
+    const server = await Server.start(t, settings);
+    const look = await (await Look.at(t, server, { token })).live();
+    await look.page.waitForSelector("#no-reads:not([hidden])");
+    for (const id of ["try-put", "try-read"]) {
+      const line = await look.text(id);
+      const answer = execFileSync("bash", ["-c", `${line} --silent --show-error --fail --noproxy '*'`], { env: { PATH: process.env.PATH, TOKEN: token ?? "" } });
+      if (id === "try-read") assert.equal(String(answer), "hello", line);
+    }
+    await look.page.waitForSelector("#no-reads", { state: "hidden" });
+    assert.deepEqual(look.faults, []);
+  }
+});
+
+test("nothing is connected to while a token is asked for", async (t) => {
+  const server = await Server.start(t, tokens({ reader: ["read"] }));
+  const look = await Look.at(t, server);
+  await look.page.waitForSelector("#sign-in[open]");
+  await until(async () => (await look.text("state")) === "Waiting for a token");
+  await look.page.fill("#token", "reader");
+  await look.page.click("#sign-in-form button");
+  await look.live();
 });
