@@ -202,7 +202,10 @@ impl<V: Send + Sync + 'static, E: Send + Sync + 'static> Batching<V, E> {
             let place = if hit.is_none() { places.next() } else { None };
             async move {
                 match place {
-                    Some(place) => self.cache.find(id, Box::new(place) as Loader<V>, fresh).await,
+                    Some(place) => {
+                        let found = self.cache.find(id, Box::new(place) as Loader<V>, fresh).await;
+                        found.map(|entry| entry.map(|entry| entry.value))
+                    }
                     None => Ok(hit),
                 }
             }

@@ -35,7 +35,7 @@ impl<V: Send + Sync + 'static> Fresh<'_, V> {
         L: Into<Loaded<V>>,
         E: Send + Sync + 'static,
     {
-        self.cache.load(id.as_ref(), present(loader), true).await
+        Ok(self.cache.load(id.as_ref(), present(loader), true).await?.value)
     }
 
     /// Loads the value of `id`, or learns that there is none, whatever the levels have.
@@ -54,7 +54,7 @@ impl<V: Send + Sync + 'static> Fresh<'_, V> {
         L: Into<Loaded<V>>,
         E: Send + Sync + 'static,
     {
-        self.cache.find(id.as_ref(), optional(loader), true).await
+        Ok(self.cache.find(id.as_ref(), optional(loader), true).await?.map(|entry| entry.value))
     }
 
     /// Looks `id` up for a caller that loads by itself, whatever the levels have.

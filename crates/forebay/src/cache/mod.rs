@@ -13,7 +13,7 @@
 //! | why nothing stale is stored | `fence`, `write` |
 //! | how tags, and whole spaces, are invalidated | `numbers`, `current`, `epochs` |
 //! | what is invalidated by a pattern of ids, or twice | `matching` and `pattern`, `again` |
-//! | how callers read, or load by themselves | `read`, `lookup`, `lease` |
+//! | how callers read, or load by themselves | `read`, `entries`, `lookup`, `lease` |
 //! | where values are | `local` (`slots`) in the process, `backend` and `memory` in the store, `envelope` on the way |
 //! | how processes share a store | `redis` |
 //! | what happens while that cannot be asked | `outage`, `deferred` for changes, `alone` for loads |
@@ -34,6 +34,7 @@ mod caller;
 mod change;
 mod current;
 mod deferred;
+mod entries;
 mod entry;
 mod envelope;
 mod epochs;
@@ -129,11 +130,8 @@ pub(crate) use self::{
     waits::Waits,
 };
 use self::{
-    caller::{Got, Want},
     inner::Inner,
-    leader::Goal,
-    loader::{Loader, optional, present},
-    verdict::Answer,
+    loader::{optional, present},
 };
 
 /// A cache of values of one type, in one space of the application. Cheap to clone.
@@ -197,7 +195,7 @@ impl<V: Send + Sync + 'static> Cache<V> {
     {
         match self.inner.hit(id.as_ref()) {
             Some(value) => Ok(value),
-            None => self.load(id.as_ref(), present(loader), false).await,
+            None => Ok(self.load(id.as_ref(), present(loader), false).await?.value),
         }
     }
 
@@ -220,7 +218,7 @@ impl<V: Send + Sync + 'static> Cache<V> {
     {
         match self.inner.hit(id.as_ref()) {
             Some(value) => Ok(Some(value)),
-            None => self.find(id.as_ref(), optional(loader), false).await,
+            None => Ok(self.find(id.as_ref(), optional(loader), false).await?.map(|entry| entry.value)),
         }
     }
 
@@ -296,36 +294,6 @@ impl<V: Send + Sync + 'static> Cache<V> {
     /// What the cache has done since it was built.
     pub fn stats(&self) -> Stats {
         self.inner.counts.snapshot()
-    }
-
-    async fn load<E: Send + Sync + 'static>(
-        &self,
-        id: &str,
-        loader: Loader<V>,
-        fresh: bool,
-    ) -> Result<Arc<V>, LoadError<E>> {
-        let want = Want { goal: Goal::Load { loader, absence: false }, fresh, wait: None };
-        match self.inner.obtain(id, want).await {
-            Ok(Got::Answer(Answer::Present(entry))) => Ok(entry.value),
-            Ok(Got::Filtered) => Err(LoadError::Filtered),
-            Ok(_) => Err(LoadError::Overloaded),
-            Err(failure) => Err(failure.into_error(self.inner.options.failure_for)),
-        }
-    }
-
-    async fn find<E: Send + Sync + 'static>(
-        &self,
-        id: &str,
-        loader: Loader<V>,
-        fresh: bool,
-    ) -> Result<Option<Arc<V>>, LoadError<E>> {
-        let want = Want { goal: Goal::Load { loader, absence: true }, fresh, wait: None };
-        match self.inner.obtain(id, want).await {
-            Ok(Got::Answer(Answer::Present(entry))) => Ok(Some(entry.value)),
-            Ok(Got::Answer(Answer::Absent) | Got::Filtered) => Ok(None),
-            Ok(_) => Err(LoadError::Overloaded),
-            Err(failure) => Err(failure.into_error(self.inner.options.failure_for)),
-        }
     }
 }
 

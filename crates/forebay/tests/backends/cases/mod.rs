@@ -8,6 +8,7 @@ pub(crate) mod batches;
 pub(crate) mod changes;
 pub(crate) mod coalescing;
 pub(crate) mod early;
+pub(crate) mod entries;
 pub(crate) mod failures;
 pub(crate) mod filter;
 pub(crate) mod fresh;

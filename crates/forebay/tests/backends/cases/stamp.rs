@@ -184,6 +184,14 @@ macro_rules! stamp {
                 what_was_not_modified_has_another_life,
                 a_policy_that_makes_no_sense_is_refused_by_name,
             }
+            entries: {
+                an_answer_tells_where_it_came_from,
+                an_answer_out_of_the_store_tells_so,
+                a_search_tells_where_it_came_from_and_an_absence_is_none,
+                an_answer_that_stands_in_for_a_failing_load_is_told_as_stale,
+                an_answer_that_ends_patience_is_told_as_stale,
+                what_is_told_is_what_is_counted,
+            }
             adaptive: {
                 what_is_read_more_lives_longer,
                 what_is_read_more_lives_longer_without_process_memory_too,
