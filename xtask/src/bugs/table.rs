@@ -158,11 +158,7 @@ pub(super) const BUGS: &[Bug] = &[
     bug(
         "Redis is waited for without end",
         &["P1", "P8"],
-        &[edit(
-            NODE,
-            "clock.timeout(until.since(now), &mut work)",
-            "clock.timeout(CROWDED * 4, &mut work)",
-        )],
+        &[edit(NODE, "clock.timeout(until.since(now), &mut work)", "clock.timeout(CROWDED * 4, &mut work)")],
     ),
 ];
 
