@@ -21,7 +21,7 @@ use crate::{
     problem::Problem,
     runners::Runner,
     service::Coach,
-    source::{self, Source},
+    source::Source,
 };
 
 /// For how long an answer is better than none.
@@ -98,9 +98,9 @@ impl Answers {
             let answer = model.complete(&user, &prompt, &asked).await?;
             Ok::<_, ModelError>(Loaded::new(answer).tag(tag(&user)))
         };
-        let (answer, source) =
-            source::told(cache.get_or_load(id(&self.model, runner, question)?, load)).await;
-        Ok((answer?, source))
+        let entry = cache.entry_or_load(id(&self.model, runner, question)?, load).await?;
+        let source = Source::of(&entry);
+        Ok((entry.value, source))
     }
 
     /// Forgets what was said to a runner.

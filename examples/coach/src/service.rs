@@ -7,7 +7,7 @@ use axum::Router;
 use forebay::{Forebay, unique::Unique};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle, time::sleep};
 
-use crate::{ask::Answers, model::Model, routes, runners::Runners, source::Sources, store::Store};
+use crate::{ask::Answers, model::Model, routes, runners::Runners, store::Store};
 
 /// How long requests that are running, and then what is still to be told to Redis, may take once an instance ends.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -108,7 +108,7 @@ impl Coach {
         let store = Store::open(&path)
             .await
             .with_context(|| format!("cannot use {}; choose another file with --database", path.display()))?;
-        let forebay = Forebay::builder("coach").redis_budget(settings.redis_budget).observe(Sources);
+        let forebay = Forebay::builder("coach").redis_budget(settings.redis_budget);
         let forebay = settings.redis.into_iter().fold(forebay, forebay::Builder::redis);
         let forebay = forebay.build().await.context("cannot use the URL of --redis")?;
         let model = Model::new(&settings.model_url, settings.model_key, settings.model_name)?;

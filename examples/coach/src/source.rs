@@ -1,13 +1,7 @@
-//! Where an answer came from: Forebay tells each reader on the task that reads.
+//! Where an answer came from.
 
-use std::sync::{Arc, OnceLock};
-
-use forebay::observe::{Event, Observe, ReadOutcome};
+use forebay::cache::{self, Entry};
 use serde::Serialize;
-
-tokio::task_local! {
-    static READ: Arc<OnceLock<ReadOutcome>>;
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -36,33 +30,13 @@ impl Source {
         }
     }
 
-    /// A hit in process memory is the one end of a read that nobody is told of.
-    fn of(outcome: Option<&ReadOutcome>) -> Self {
-        match outcome {
-            None => Self::Memory,
-            Some(ReadOutcome::Store) => Self::Store,
-            Some(ReadOutcome::Stale) => Self::Stale,
-            Some(ReadOutcome::Coalesced) => Self::Shared,
-            Some(_) => Self::Model,
+    pub(crate) fn of<V>(entry: &Entry<V>) -> Self {
+        match entry.source {
+            _ if entry.is_stale() => Self::Stale,
+            cache::Source::Memory => Self::Memory,
+            cache::Source::Store => Self::Store,
+            cache::Source::Coalesced => Self::Shared,
+            _ => Self::Model,
         }
     }
-}
-
-/// Passes on to each reader how its read ended.
-pub(crate) struct Sources;
-
-impl Observe for Sources {
-    fn record(&self, event: Event<'_>) {
-        if let Event::Read { outcome, .. } = event {
-            // Most reads are nobody's whose source is asked for.
-            READ.try_with(|read| *read.get_or_init(|| outcome)).ok();
-        }
-    }
-}
-
-/// The outcome of a read, and where it came from.
-pub(crate) async fn told<T>(read: impl Future<Output = T>) -> (T, Source) {
-    let outcome = Arc::new(OnceLock::new());
-    let answer = READ.scope(outcome.clone(), read).await;
-    (answer, Source::of(outcome.get()))
 }
