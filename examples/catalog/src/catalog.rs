@@ -1,11 +1,11 @@
 //! The products as the program sees them: everything in it that caches.
 
-use std::{num::NonZeroU32, sync::Arc, time::Duration};
+use std::{num::NonZeroU32, time::Duration};
 
 use anyhow::Result;
 use forebay::{
     Forebay,
-    cache::{Cache, LoadError, Stats},
+    cache::{Cache, Entry, LoadError, Stats},
 };
 
 use crate::{
@@ -33,11 +33,11 @@ impl Catalog {
         &self,
         id: u32,
         timing: &Timing,
-    ) -> Result<Option<Arc<Product>>, LoadError<sqlx::Error>> {
+    ) -> Result<Option<Entry<Product>>, LoadError<sqlx::Error>> {
         let database = self.database.clone();
         let timed = timing.clone();
         let load = async move |_| timed.query(database.product(id)).await;
-        timing.read(self.products.find_or_load(id.to_string(), load)).await
+        self.products.find_entry_or_load(id.to_string(), load).await
     }
 
     /// Returns whether there is such a product.

@@ -25,7 +25,7 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{catalog::Catalog, database::Database, timing::Outcomes};
+use crate::{catalog::Catalog, database::Database};
 
 /// How long running requests and loads may take to end once the program is asked to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -80,7 +80,7 @@ async fn run(flags: Flags) -> Result<()> {
 
 /// Opens Forebay over the Redis at `url`, or over process memory alone. Redis need not be up.
 async fn open(url: Option<String>) -> Result<Forebay> {
-    let mut builder = Forebay::builder("shop").observe(Outcomes);
+    let mut builder = Forebay::builder("shop");
     if let Some(url) = url {
         builder = builder.redis(url);
     }

@@ -34,7 +34,7 @@ async fn product(State(catalog): State<Catalog>, id: Id) -> Result<impl IntoResp
     let timing = Timing::start();
     let found = catalog.product(id, &timing).await?;
     let product = found.ok_or_else(|| Problem::no_product(id))?;
-    Ok((timing.header(), Json(&*product).into_response()))
+    Ok((timing.header(&product), Json(&*product.value).into_response()))
 }
 
 #[derive(Deserialize)]
