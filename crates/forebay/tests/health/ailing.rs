@@ -69,7 +69,7 @@ async fn a_server_that_tells_nothing_of_itself_is_not_called_well() {
         &diagnosis,
         Check::Version,
         "no command INFO",
-        "rename-command of INFO: without it nobody can",
+        "rename-command of INFO: without it no filter",
     );
     for check in [Check::MaxMemory, Check::Eviction, Check::Clock, Check::Persistence] {
         let verdict = &finding(&diagnosis, check).verdict;

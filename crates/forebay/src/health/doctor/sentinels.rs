@@ -1,9 +1,9 @@
 //! What sentinels say of the primary: each may know something else.
 
 use super::exam::Exam;
-use crate::redis;
+use crate::redis::UNKNOWN;
 
-const UNKNOWN: &str = "it does not know the name";
+const NAMELESS: &str = "it does not know the name";
 
 impl Exam<'_> {
     pub(super) fn is_under_sentinels(&self) -> bool {
@@ -20,14 +20,14 @@ impl Exam<'_> {
         let value = each.iter().map(|(at, why)| format!("{at}: {why}")).collect::<Vec<_>>().join("; ");
         let has = |word: &str| each.iter().any(|(_, why)| why.contains(word));
         let remedy = match () {
-            () if has(UNKNOWN) => {
+            () if has(NAMELESS) => {
                 "end the URL in the name that stands behind `sentinel monitor` in the file of the sentinels"
             }
             () if has("NOAUTH") || has("WRONGPASS") => {
                 "put the password of the sentinels into the URL, as ?sentinel_password=…, and their user as \
                  &sentinel_user=…"
             }
-            () if has(redis::UNKNOWN) => "take the addresses of sentinels, not of servers, or write redis://",
+            () if has(UNKNOWN) => "take the addresses of sentinels, not of servers, or write redis://",
             () => "start the sentinels, or correct their addresses in the URL",
         };
         Some((format!("no sentinel says where the primary is: {value}"), remedy))

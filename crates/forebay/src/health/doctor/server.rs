@@ -57,8 +57,8 @@ impl Exam<'_> {
             UNKNOWN => "undo the rename-command of INFO".to_owned(),
             _ => format!("ACL SETUSER {} +info", self.user.as_deref().unwrap_or("…")),
         };
-        let blind = "without it nobody can say whether memory, eviction, connections, clock, replication and persistence \
-                     are as they have to be";
+        let blind = "without it no filter is believed, and nobody can say whether memory, eviction, connections, clock, \
+                     replication and persistence are as they have to be";
         Some((format!("{place}{}", no_info(code)), Verdict::fault(format!("{remedy}: {blind}"))))
     }
 
