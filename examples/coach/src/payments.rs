@@ -62,12 +62,12 @@ async fn pay(
     Body(Order { order, cents }): Body<Order>,
 ) -> Result<Response, Problem> {
     let order = String::from(order);
-    let _alone = match coach.keep_order(&id, &order).await {
-        Ok(alone) => alone,
-        // So that the next one under this key is no replay of it.
+    let (_alone, charged) = match coach.begin(&id, &order).await {
+        Ok(begun) => begun,
+        // Nothing was done: the next one under this key is no replay of it.
         Err(problem) => return Ok((Extension(Effect::None), problem).into_response()),
     };
-    let charge = match coach.store.charged(&id, &order).await? {
+    let charge = match charged {
         Some(charge) => charge,
         None => coach.charge(&id, &order, cents.get()).await?,
     };
@@ -78,13 +78,14 @@ async fn pay(
 }
 
 impl Coach {
-    /// Keeps an order from whoever would pay it under another key at the same time.
-    async fn keep_order(&self, runner: &str, order: &str) -> Result<Guard, Problem> {
+    /// Keeps an order from whoever would pay it under another key at the same time, and looks whether somebody has.
+    async fn begin(&self, runner: &str, order: &str) -> Result<(Guard, Option<Charge>), Problem> {
         let lock = self.forebay.lock(&format!("payment:{runner}:{order}")).time_to_live(LEASE).wait(LEASE);
-        lock.acquire().await.map_err(|why| match why {
+        let alone = lock.acquire().await.map_err(|why| match why {
             LockError::Busy { retry_after } => Problem::order_is_being_paid(retry_after),
             why => why.into(),
-        })
+        })?;
+        Ok((alone, self.store.charged(runner, order).await?))
     }
 
     /// Has the bank charge a runner. After a crash in the midst of this it is told again: a real one is sent the order as a

@@ -80,6 +80,18 @@ async fn a_payment_that_was_kept_from_its_order_does_not_use_up_its_key() {
 }
 
 #[tokio::test]
+async fn a_payment_that_the_database_did_not_let_begin_does_not_use_up_its_key() {
+    let (records, model) = (Records::none(), Model::taking(1));
+    let coach = Start::alone(&records, &model).run();
+    records.change("ALTER TABLE charge RENAME TO away").await;
+    assert_eq!(coach.pay("runner-7", "k").await.status, 500);
+    records.change("ALTER TABLE away RENAME TO charge").await;
+    let paid = coach.pay("runner-7", "k").await;
+    assert_eq!((paid.status, paid.is_replayed()), (201, false));
+    assert_eq!(records.count(CARRIED_OUT).await, 1);
+}
+
+#[tokio::test]
 async fn a_payment_that_was_refused_does_not_use_up_its_key() {
     let (records, model) = (Records::none(), Model::taking(1));
     let coach = Start::alone(&records, &model).run();
